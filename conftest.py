@@ -1,0 +1,10 @@
+"""Runs the examples of the README and the documentation pages."""
+
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+
+pytest_collect_file = Sybil(
+    parsers=[PythonCodeBlockParser(), SkipParser()],
+    patterns=["README.md", "docs/*.md"],
+    excludes=["docs/_build/**"],
+).pytest()

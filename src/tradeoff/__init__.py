@@ -1,0 +1,31 @@
+"""Measure, explain, tune and improve the quality/diversity trade-off of generative models."""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from tradeoff._version import __version__
+
+_DOORS = {
+    "AcceptanceRule": "tradeoff.core",
+    "HeldOutErrors": "tradeoff.core",
+    "InvalidInputError": "tradeoff.exceptions",
+    "PRCurve": "tradeoff.core",
+    "PRCurveDisplay": "tradeoff.report",
+    "RatioProfile": "tradeoff.core",
+    "TradeoffError": "tradeoff.exceptions",
+    "UndefinedError": "tradeoff.exceptions",
+}
+
+__all__ = [*_DOORS, "__version__"]
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _DOORS:
+        raise AttributeError(f"module 'tradeoff' has no attribute {name!r}")
+    value = getattr(_import_module(_DOORS[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

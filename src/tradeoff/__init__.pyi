@@ -1,0 +1,11 @@
+from tradeoff._version import __version__ as __version__
+from tradeoff.core import AcceptanceRule as AcceptanceRule
+from tradeoff.core import HeldOutErrors as HeldOutErrors
+from tradeoff.core import PRCurve as PRCurve
+from tradeoff.core import RatioProfile as RatioProfile
+from tradeoff.exceptions import InvalidInputError as InvalidInputError
+from tradeoff.exceptions import TradeoffError as TradeoffError
+from tradeoff.exceptions import UndefinedError as UndefinedError
+from tradeoff.report import PRCurveDisplay as PRCurveDisplay
+
+__all__: list[str]

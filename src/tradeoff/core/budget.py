@@ -1,0 +1,194 @@
+r"""Optimal rejection under a budget of K draws per accepted sample.
+
+Accepting a draw with probability :math:`a = \min(c\,r, 1)`, :math:`r = p/q`, costs
+:math:`\mathbb{E}_Q[\min(c\,r, 1)] = \alpha(c)`: the constant that spends the budget is where the
+precision-recall curve reaches :math:`\alpha(c) = 1/K`. No other rule of the same rate brings the
+refined law :math:`\tilde q = qa/\mathbb{E}_Q[a]` closer to P, whatever the f-divergence.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import expit
+
+from tradeoff._validation import FloatArray, check_at_least, check_vector, check_weights
+from tradeoff.core.law import LogRatioLaw
+from tradeoff.core.profile import RatioProfile
+from tradeoff.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["AcceptanceRule", "drs_acceptance"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptanceRule:
+    r"""The optimal rule :math:`a(x) = \min(c\, r(x), 1)` for a budget; build it from ratios.
+
+    Args:
+        budget: K, expected draws per accepted sample that may be spent, at least 1.
+        log_constant: :math:`\log c`; ∞ accepts everything with a positive ratio.
+        fill: acceptance where the ratio is 0; positive only if the budget allows no finite c.
+        rate: :math:`\mathbb{E}_Q[a]`, at least 1/K; above it where K exceeds what is useful.
+        log_max_ratio: logarithm of the largest ratio M seen.
+
+    Example:
+        Half of what the model makes is invented. Two draws per sample are enough to drop it:
+
+        >>> from tradeoff import RatioProfile
+        >>> from tradeoff.core import AcceptanceRule
+        >>> profile = RatioProfile.from_masses(p=[1.0, 0.0], q=[0.5, 0.5])
+        >>> rule = AcceptanceRule.from_profile(profile, budget=2.0)
+        >>> rule.rate, rule.refine(profile).curve().precision(1.0)
+        (0.5, 1.0)
+
+    References:
+        :cite:`verine2024obrs`.
+    """
+
+    budget: float
+    log_constant: float
+    fill: float
+    rate: float
+    log_max_ratio: float
+
+    @classmethod
+    def from_profile(cls, profile: RatioProfile, *, budget: float) -> AcceptanceRule:
+        """The rule for a profile."""
+        return cls._from_law(profile.generated_law, budget)
+
+    @classmethod
+    def from_log_ratios(
+        cls,
+        log_ratios: npt.ArrayLike,
+        *,
+        budget: float,
+        weights: npt.ArrayLike | None = None,
+    ) -> AcceptanceRule:
+        """The rule for log p/q of generated samples, by exact water-filling in O(n log n).
+
+        Args:
+            log_ratios: log p/q of generated samples, shape (n,); -∞ where p = 0.
+            budget: K, at least 1.
+            weights: sample weights, shape (n,); equal if not given.
+
+        Example:
+            >>> import numpy as np
+            >>> log_ratios = np.log([0.1, 0.2, 0.5, 0.5, 1.0, 1.5, 2.0, 2.2])
+            >>> rule = AcceptanceRule.from_log_ratios(log_ratios, budget=2.0)
+            >>> rule.acceptance(log_ratios).round(3)
+            array([0.053, 0.105, 0.263, 0.263, 0.526, 0.789, 1.   , 1.   ])
+        """
+        log_ratios = check_vector("log_ratios", log_ratios)
+        mass = check_weights("weights", weights, log_ratios.size)
+        return cls._from_law(LogRatioLaw(log_ratios, mass / mass.sum()), budget)
+
+    @classmethod
+    def _from_law(cls, law: LogRatioLaw, budget: float) -> AcceptanceRule:
+        share = 1.0 / check_at_least("budget", budget, 1.0)
+        log_ratio, mass = law
+        log_max = float(log_ratio[mass > 0].max())
+        if math.isinf(log_max):
+            end = "infinite" if log_max > 0 else "zero"
+            raise InvalidInputError(
+                f"The largest ratio of generated samples must be positive and finite. Got {end}."
+            )
+        scaled, fill, rate = _fill_water(np.exp(log_ratio - log_max), mass, share)
+        return cls(
+            budget=budget,
+            log_constant=math.log(scaled) - log_max,
+            fill=fill,
+            rate=rate,
+            log_max_ratio=log_max,
+        )
+
+    @property
+    def constant(self) -> float:
+        """The constant c."""
+        return math.exp(self.log_constant)
+
+    @property
+    def scaled_constant(self) -> float:
+        r""":math:`c_K = cM`, at least 1."""
+        return math.exp(self.log_constant + self.log_max_ratio)
+
+    @property
+    def lam_star(self) -> float:
+        r"""The slope :math:`c/\mathbb{E}_Q[a]` from which on the refined law has precision 1."""
+        return self.constant / self.rate
+
+    def acceptance(self, log_ratio: npt.ArrayLike) -> FloatArray:
+        """Acceptance probabilities of samples with given log p/q; same shape."""
+        log_ratio = np.asarray(log_ratio, dtype=np.float64)
+        if np.isnan(log_ratio).any():
+            raise InvalidInputError("`log_ratio` must not contain NaN.")
+        with np.errstate(invalid="ignore"):
+            accepted = np.exp(np.minimum(self.log_constant + log_ratio, 0.0))
+        return np.where(log_ratio == -np.inf, self.fill, accepted)
+
+    def refine(self, profile: RatioProfile) -> RatioProfile:
+        r"""The profile of P against the refined law :math:`\tilde q`: its curve is the prediction.
+
+        Up to :attr:`lam_star` that curve is :math:`(K\alpha(\lambda/K), \beta(\lambda/K))` with
+        :math:`K = 1/\mathbb{E}_Q[a]`, and beyond it :math:`(1, 1/\lambda)`.
+        """
+        with np.errstate(divide="ignore"):
+            log_ratio = np.log(profile.p) - np.log(profile.q)
+        kept = profile.q * self.acceptance(log_ratio)
+        return RatioProfile.from_masses(profile.p, kept / kept.sum())
+
+
+def drs_acceptance(log_ratio: npt.ArrayLike, *, log_max_ratio: float, gamma: float) -> FloatArray:
+    r"""Acceptance of discriminator rejection sampling, for comparison.
+
+    .. math:: a = \sigma\!\left(\log\tfrac rM - \log(1 - \tfrac rM) - \gamma\right)
+
+    A lower :math:`\gamma` accepts more; 0 is plain rejection.
+
+    Args:
+        log_ratio: log p/q, at most `log_max_ratio`, any shape.
+        log_max_ratio: logarithm of the largest ratio M.
+        gamma: the shift :math:`\gamma`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.core import drs_acceptance
+        >>> drs_acceptance(np.log([1.0, 2.0, 4.0]), log_max_ratio=np.log(4.0), gamma=0.0)
+        array([0.25, 0.5 , 1.  ])
+
+    References:
+        :cite:`azadi2019`.
+    """
+    log_share = np.asarray(log_ratio, dtype=np.float64) - log_max_ratio
+    if not (log_share <= 0).all():
+        raise InvalidInputError("`log_ratio` must not exceed `log_max_ratio`.")
+    with np.errstate(divide="ignore"):
+        return np.asarray(expit(log_share - np.log(-np.expm1(log_share)) - gamma))
+
+
+def _fill_water(ratio: FloatArray, mass: FloatArray, share: float) -> tuple[float, float, float]:
+    """The constant at which E[min(c r, 1)] is the share, for ratios of maximum 1.
+
+    With ratios descending, c = (share - W_j) / S_j, where the j largest are accepted for sure and
+    weigh W_j, and S_j is what the others weigh times their ratio. Returned with the acceptance
+    where the ratio is 0, and the rate.
+    """
+    order = np.argsort(-ratio)
+    ratio, mass = ratio[order], mass[order]
+    sure = np.cumsum(mass)
+    thinned = np.append(np.cumsum((mass * ratio)[::-1])[::-1], 0.0)
+    if share <= thinned[0]:
+        return 1.0, 0.0, float(thinned[0])  # plain rejection already keeps more than the share
+    positive = int(np.searchsorted(-ratio, 0.0))
+    reachable = 1.0 if positive == ratio.size else float(sure[positive - 1])
+    if share >= reachable:
+        unreachable = 1.0 - reachable
+        return math.inf, (share - reachable) / unreachable if unreachable > 0 else 1.0, share
+    rates = sure[:positive] + thinned[1 : positive + 1] / ratio[:positive]
+    j = min(int(np.searchsorted(rates, share)), positive - 1)
+    return (share - float(sure[j - 1])) / float(thinned[j]), 0.0, share

@@ -1,0 +1,130 @@
+"""Pictures of precision-recall curves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, PRCurve
+from tradeoff.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from tradeoff._validation import FloatArray
+
+__all__ = ["PRCurveDisplay"]
+
+# Okabe-Ito, told apart by colour-blind readers and on paper; black first would hide the axes.
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_HEADLINES = (
+    (HEADLINE_PRECISION_LAM, "^", f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
+    (HEADLINE_RECALL_LAM, ">", f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
+)
+_ANGLES = 2001
+_MOST_BREAKPOINTS = 2000
+
+
+class PRCurveDisplay:
+    """Draws one or many precision-recall curves, with their bands and headline points.
+
+    Args:
+        curves: one curve, or curves by name.
+
+    Example:
+        >>> from tradeoff import PRCurveDisplay, RatioProfile
+        >>> dropped = RatioProfile.from_masses(p=[0.5, 0.5], q=[1.0, 0.0]).curve()
+        >>> invented = RatioProfile.from_masses(p=[1.0, 0.0], q=[0.5, 0.5]).curve()
+        >>> display = PRCurveDisplay({"drops a mode": dropped, "invents one": invented}).plot()
+        >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+        ('recall', 'precision')
+    """
+
+    figure_: Figure
+    ax_: Axes
+
+    def __init__(self, curves: PRCurve | Mapping[str, PRCurve]) -> None:
+        self.curves = {"": curves} if isinstance(curves, PRCurve) else dict(curves)
+        if not self.curves:
+            raise InvalidInputError("`curves` must hold at least one curve. Got none.")
+
+    def plot(self, ax: Axes | None = None, *, headline: bool = True) -> PRCurveDisplay:
+        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
+
+        Args:
+            ax: Matplotlib axes.
+            headline: whether to mark precision at λ = 20 and recall at λ = 0.4.
+        """
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            ax = Figure(figsize=(5, 5), layout="constrained").add_subplot()
+        _draw_frame(ax)
+        for i, (name, curve) in enumerate(self.curves.items()):
+            color = _COLORS[i % len(_COLORS)]
+            recall, precision = _outline(curve)
+            ax.plot(recall, precision, color=color, label=name or None, linewidth=2, zorder=3)
+            _draw_band(ax, curve, color)
+            if headline:
+                _draw_headline(ax, curve, color)
+        if headline:
+            for _, marker, label in _HEADLINES:
+                ax.plot([], [], marker, color="0.3", label=label)
+        if any(self.curves) or headline:
+            ax.legend(loc="lower left", fontsize="small", framealpha=0.9, edgecolor="none")
+        self.ax_ = ax
+        self.figure_ = ax.get_figure(root=True)  # type: ignore[assignment]
+        return self
+
+
+def _outline(curve: PRCurve) -> tuple[FloatArray, FloatArray]:
+    """Points along the curve from (0, precision) to (recall, 0), all breakpoints among them."""
+    breakpoints = curve.breakpoints
+    if breakpoints.size > _MOST_BREAKPOINTS:
+        breakpoints = breakpoints[:: breakpoints.size // _MOST_BREAKPOINTS]
+    lam = np.tan(np.linspace(0, np.pi / 2, _ANGLES)[1:-1])
+    lam = np.concatenate(([0.0], np.union1d(lam, breakpoints), [np.inf]))
+    return curve.recall(lam), curve.precision(lam)
+
+
+def _draw_frame(ax: Axes) -> None:
+    ax.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal", xlabel="recall", ylabel="precision")
+    ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":", zorder=1)
+    ax.annotate(
+        "λ = 1",
+        (0.5, 0.5),
+        xytext=(3, -3),
+        textcoords="offset points",
+        color="0.45",
+        fontsize="small",
+        rotation=45,
+        rotation_mode="anchor",
+        ha="left",
+        va="top",
+    )
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_band(ax: Axes, curve: PRCurve, color: str) -> None:
+    if curve.lower is None or curve.upper is None:
+        return
+    low_recall, low_precision = _outline(curve.lower)
+    high_recall, high_precision = _outline(curve.upper)
+    ax.fill(
+        np.concatenate((low_recall, high_recall[::-1])),
+        np.concatenate((low_precision, high_precision[::-1])),
+        color=color,
+        alpha=0.2,
+        linewidth=0,
+        zorder=2,
+    )
+
+
+def _draw_headline(ax: Axes, curve: PRCurve, color: str) -> None:
+    for lam, marker, _ in _HEADLINES:
+        point = (curve.recall(lam), curve.precision(lam))
+        ax.plot(*point, marker, color=color, markersize=8, zorder=4, clip_on=False)

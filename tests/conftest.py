@@ -1,0 +1,10 @@
+"""Shared settings of the test suite."""
+
+from hypothesis import HealthCheck, settings
+
+# Derandomised: the same examples in every run. `--hypothesis-profile=search` looks for new ones.
+settings.register_profile("fixed", derandomize=True, max_examples=60, deadline=None, database=None)
+settings.register_profile(
+    "search", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("fixed")

@@ -1,0 +1,120 @@
+"""Users' mistakes get one clear sentence."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tradeoff import HeldOutErrors, InvalidInputError, PRCurve, RatioProfile
+
+CURVE = RatioProfile.from_masses([0.5, 0.5], [0.6, 0.4]).curve()
+
+
+def scores(**overrides):
+    return RatioProfile.from_scores(**({"real": [1.0, 2.0], "generated": [0.0, 1.0]} | overrides))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: RatioProfile.from_masses([3, 1], [2, 2]),
+            "`p` must sum to 1. Got a sum of 4. Div",
+        ),
+        (
+            lambda: RatioProfile.from_masses([1.0], [0.5, 0.5]),
+            "masses of the same atoms. Got 1 and 2",
+        ),
+        (lambda: RatioProfile.from_masses([1.5, -0.5], [0.5, 0.5]), "not negative. Got -0.5"),
+        (
+            lambda: RatioProfile.from_masses([np.nan, 1], [0.5, 0.5]),
+            "must not contain NaN. Got 1 of 2",
+        ),
+        (lambda: RatioProfile.from_masses([np.inf, 1], [0.5, 0.5]), "must be finite"),
+        (lambda: RatioProfile.from_masses([[1.0]], [1.0]), r"one-dimensional. Got shape \(1, 1\)"),
+        (lambda: RatioProfile.from_masses([], []), "`p` must hold at least one value"),
+        (lambda: RatioProfile.from_masses(["a"], [1.0]), "`p` must be an array of numbers"),
+        (lambda: scores(real=[np.nan]), "`real` must not contain NaN"),
+        (lambda: scores(generated=[]), "`generated` must hold at least one value"),
+        (lambda: scores(real_weights=[1.0]), "`real_weights` must hold one weight per sample, 2"),
+        (lambda: scores(generated_weights=[0, 0]), "`generated_weights` must not be all zero"),
+        (lambda: scores(real_weights=[1, -1]), "`real_weights` must be finite and not negative"),
+        (lambda: RatioProfile.concatenate([]), "at least one profile"),
+        (lambda: HeldOutErrors(real=[np.nan], generated=[0.0]), "`real` must not contain NaN"),
+        (lambda: CURVE.precision(-1.0), r"`lam` must lie in \[0, inf\]. Got -1.0"),
+        (lambda: CURVE.recall(np.nan), r"`lam` must lie in \[0, inf\]. Got nan"),
+        (lambda: CURVE.precision_at_recall(1.2), r"`recall` must lie in \[0, 1\]. Got 1.2"),
+        (lambda: CURVE.recall_at_precision(-0.1), r"`precision` must lie in \[0, 1\]"),
+        (lambda: CURVE.is_attainable(precision=2, recall=0), r"`precision` must lie in \[0, 1\]"),
+        (lambda: CURVE.f_score(0.0), "`weight` must be above 0. Got 0.0"),
+        (lambda: CURVE.roc().collapsed_mass(2.0), r"`epsilon` must lie in \[0, 1\]"),
+        (lambda: PRCurve.from_json("{"), "must be JSON written by PRCurve.to_json"),
+        (lambda: PRCurve.from_json("[]"), "must have the schema tradeoff.PRCurve. Got None"),
+        (lambda: PRCurve.from_json('{"schema": "x"}'), "Got 'x'"),
+    ],
+)
+def test_mistakes_get_a_sentence(call, sentence):
+    with pytest.raises(InvalidInputError, match=sentence):
+        call()
+
+
+def test_roles_cannot_be_swapped_by_position():
+    with pytest.raises(TypeError):
+        RatioProfile.from_scores([1.0], [0.0])
+    with pytest.raises(TypeError):
+        HeldOutErrors([1.0], [0.0])
+
+
+def test_json_of_the_future_and_of_fragments():
+    fields = json.loads(CURVE.to_json())
+    with pytest.raises(InvalidInputError, match="reads tradeoff.PRCurve version 1. Got version 2"):
+        PRCurve.from_json(json.dumps(fields | {"version": 2}))
+    del fields["slopes"], fields["lower"]
+    with pytest.raises(InvalidInputError, match="lacks lower, slopes"):
+        PRCurve.from_json(json.dumps(fields))
+    with pytest.raises(InvalidInputError, match="must have 2 intercepts and slopes. Got 1 and 2"):
+        PRCurve(
+            breakpoints=np.ones(1),
+            intercepts=np.ones(1),
+            slopes=np.ones(2),
+            max_precision=1.0,
+            max_recall=1.0,
+        )
+
+
+def test_results_cannot_be_changed():
+    profile = RatioProfile.from_masses([0.5, 0.5], [0.6, 0.4])
+    with pytest.raises(ValueError, match="read-only"):
+        profile.p[0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        profile.curve().slopes[0] = 1.0
+    with pytest.raises(AttributeError):
+        profile.p = np.ones(1)
+
+
+def test_what_users_pass_is_left_alone():
+    p, q = np.array([0.5, 0.5]), np.array([0.6, 0.4])
+    RatioProfile.from_masses(p, q)
+    p[0] = 0.25
+    real = np.array([1.0, 2.0])
+    errors = HeldOutErrors(real=real, generated=real)
+    real[0] = 3.0
+    assert errors.real[0] == 1.0
+
+
+def test_single_precision_masses_are_accepted():
+    p = np.random.default_rng(0).dirichlet(np.ones(1000)).astype(np.float32)
+    assert RatioProfile.from_masses(p, p[::-1]).curve().precision(np.inf) == 1.0
+
+
+def test_scalars_give_floats_and_arrays_give_arrays():
+    assert type(CURVE.precision(1.0)) is float
+    assert type(CURVE.recall(np.float64(2))) is float
+    assert CURVE.precision([[1.0, 2.0]]).shape == (1, 2)
+    assert CURVE.precision_at_recall(np.array([0.1, 0.9])).shape == (2,)
+
+
+def test_curve_of_infinite_ends_survives_json():
+    wrong = HeldOutErrors(real=[1.0, -np.inf], generated=[np.inf, 0.0]).curve()
+    again = PRCurve.from_json(wrong.to_json())
+    assert (again.max_precision, again.max_recall) == (np.inf, np.inf)

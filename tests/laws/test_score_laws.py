@@ -1,0 +1,170 @@
+"""Curves from scores and from held-out log-ratios."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.laws.divergences import SMOOTH
+from tradeoff import HeldOutErrors, RatioProfile
+
+GRID = np.concatenate((np.geomspace(1e-3, 1e3, 61), [1.0]))
+
+scores = st.lists(
+    st.one_of(st.integers(-3, 3).map(float), st.floats(-20, 20)), min_size=1, max_size=60
+).map(np.array)
+weights = st.integers(1, 4)
+
+
+def minimum_over_thresholds(real, generated, lam):
+    """The published estimate, over every threshold including +∞."""
+    thresholds = np.append(np.union1d(real, generated), np.inf)
+    missed = (real[:, None] < thresholds).mean(0)
+    passed = (generated[:, None] >= thresholds).mean(0)
+    return (lam[:, None] * missed + passed).min(1)
+
+
+@given(scores, scores)
+def test_hull_is_the_minimum_over_thresholds(real, generated):
+    curve = RatioProfile.from_scores(real=real, generated=generated).curve()
+    expected = minimum_over_thresholds(real, generated, GRID)
+    np.testing.assert_allclose(curve.precision(GRID), expected, atol=1e-12)
+
+
+@given(scores, scores, st.data())
+def test_weights_are_repetitions(real, generated, data):
+    counts = [
+        np.array(data.draw(st.lists(weights, min_size=side.size, max_size=side.size)))
+        for side in (real, generated)
+    ]
+    weighted = RatioProfile.from_scores(
+        real=real,
+        generated=generated,
+        real_weights=0.5 * counts[0],
+        generated_weights=3.0 * counts[1],
+    )
+    repeated = RatioProfile.from_scores(
+        real=np.repeat(real, counts[0]), generated=np.repeat(generated, counts[1])
+    )
+    np.testing.assert_allclose(
+        weighted.curve().precision(GRID), repeated.curve().precision(GRID), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        HeldOutErrors(
+            real=real, generated=generated, real_weights=counts[0], generated_weights=counts[1]
+        )
+        .curve()
+        .precision(GRID),
+        HeldOutErrors(real=np.repeat(real, counts[0]), generated=np.repeat(generated, counts[1]))
+        .curve()
+        .precision(GRID),
+        atol=1e-12,
+    )
+
+
+@given(scores, scores)
+def test_only_the_order_of_scores_matters(real, generated):
+    ranks = np.unique(np.concatenate((real, generated)), return_inverse=True)[1].astype(float)
+    plain = RatioProfile.from_scores(real=real, generated=generated)
+    ranked = RatioProfile.from_scores(real=ranks[: real.size], generated=ranks[real.size :])
+    np.testing.assert_array_equal(plain.p, ranked.p)
+    np.testing.assert_array_equal(plain.q, ranked.q)
+
+
+@given(scores, scores)
+def test_hull_swaps_with_roles(real, generated):
+    curve = RatioProfile.from_scores(real=real, generated=generated).curve()
+    swapped = RatioProfile.from_scores(real=-generated, generated=-real).curve()
+    np.testing.assert_allclose(curve.precision(GRID), swapped.recall(1 / GRID), atol=1e-12)
+
+
+@given(scores, scores)
+def test_held_out_errors_are_counts(real, generated):
+    # Slopes halfway between the thresholds of the rule, where rounding decides nothing.
+    thresholds = np.unique(np.exp(-np.concatenate((real, generated))))
+    lam = np.sqrt(
+        np.append(thresholds[0] / 2, thresholds) * np.append(thresholds, thresholds[-1] * 2)
+    )
+    lam = lam[~np.isclose(lam[:, None], thresholds, rtol=1e-12, atol=0).any(1)]
+    cut = -np.log(lam)
+    expected = lam * (real[:, None] < cut).mean(0) + (generated[:, None] >= cut).mean(0)
+    curve = HeldOutErrors(real=real, generated=generated).curve()
+    np.testing.assert_allclose(curve.precision(lam), expected, rtol=1e-12)
+    np.testing.assert_allclose(curve.recall(lam), expected / lam, rtol=1e-12)
+
+
+@given(scores, scores)
+def test_held_out_counts_are_never_below_the_hull(real, generated):
+    fixed = HeldOutErrors(real=real, generated=generated).curve()
+    chosen = RatioProfile.from_scores(real=real, generated=generated).curve()
+    assert (fixed.precision(GRID) >= chosen.precision(GRID) - 1e-12).all()
+
+
+@given(st.lists(st.tuples(scores, scores), min_size=1, max_size=4))
+def test_merging_folds_pools_their_samples(folds):
+    parts = [HeldOutErrors(real=real, generated=generated) for real, generated in folds]
+    whole = HeldOutErrors(
+        real=np.concatenate([real for real, _ in folds]),
+        generated=np.concatenate([generated for _, generated in folds]),
+    )
+    merged = parts[0].merge(*parts[1:])
+    np.testing.assert_array_equal(merged.curve().precision(GRID), whole.curve().precision(GRID))
+
+
+@given(scores, scores)
+def test_held_out_summaries_are_limits_of_fine_grids(real, generated):
+    curve = HeldOutErrors(real=real, generated=generated).curve()
+    edges = np.concatenate((curve.breakpoints * (1 - 1e-13), curve.breakpoints))
+    for weight in (1 / 8, 1, 8):
+        values = (1 + weight**2) * curve.precision(edges) / (1 + weight**2 * edges)
+        assert curve.f_score(weight) == pytest.approx(values.max(), rel=1e-9)
+    for recall in (0.1, 0.5, 0.9):
+        reached = edges[curve.recall(edges) >= recall * (1 - 1e-9)]
+        expected = recall * reached.max() if reached.size else 0.0
+        assert curve.precision_at_recall(recall) >= expected * (1 - 1e-9)
+
+
+@given(scores, scores)
+def test_rebuilt_divergence_of_held_out_errors_is_the_dual_bound(real, generated):
+    curve = HeldOutErrors(real=real, generated=generated).curve()
+    for name, divergence in SMOOTH.items():
+        if divergence.discriminator_range == (-np.inf, 0.5):
+            continue  # the frontier integral has no conjugate in closed form
+        t_real = divergence.derivative(np.exp(real))
+        t_generated = divergence.derivative(np.exp(generated))
+        dual = t_real.mean() - divergence.conjugate(t_generated).mean()
+        scale = max(1.0, np.abs(t_real).max(), np.abs(divergence.conjugate(t_generated)).max())
+        assert divergence.of_curve(curve) == pytest.approx(dual, abs=1e-9 * scale), name
+
+
+@given(scores, scores)
+def test_errors_swap_with_roles(real, generated):
+    errors = HeldOutErrors(real=real, generated=generated)
+    lam = GRID * 1.0000123
+    np.testing.assert_allclose(
+        errors.curve().precision(lam), errors.swap().curve().recall(1 / lam), atol=1e-12
+    )
+
+
+def test_ends_tell_of_infinite_log_ratios():
+    inf = np.inf
+    finite = HeldOutErrors(real=[1.0, 2.0], generated=[-1.0, 0.0]).curve()
+    assert (finite.max_precision, finite.max_recall) == (1.0, 1.0)
+    certain = HeldOutErrors(real=[1.0, inf], generated=[-inf, 0.0]).curve()
+    assert (certain.max_precision, certain.max_recall) == (0.5, 0.5)
+    wrong = HeldOutErrors(real=[1.0, -inf], generated=[inf, 0.0]).curve()
+    assert (wrong.max_precision, wrong.max_recall, wrong.area) == (inf, inf, inf)
+
+
+def test_held_out_expectation_is_never_below_the_truth():
+    """A fixed, wrong ratio on Gaussians at distance 1: counts exceed the true curve."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(0, 1, 200_000), rng.normal(1, 1, 200_000)
+    lam = np.array([0.1, 0.5, 1, 2, 10])
+    truth = np.array([0.098962, 0.404695, 0.617075, 0.809390, 0.989621])
+    for scale, shift in ((1, 0), (2, 0.3), (0.5, -0.5)):
+        errors = HeldOutErrors(real=scale * (0.5 - x) + shift, generated=scale * (0.5 - y) + shift)
+        raised = errors.curve().precision(lam) - truth
+        assert (raised > -4 * (1 + lam) / np.sqrt(x.size)).all()
+        if scale != 1:
+            assert raised.max() > 0.005

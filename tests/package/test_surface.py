@@ -1,0 +1,101 @@
+"""The public surface: what is public, what it loads, and that each name shows an example."""
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tradeoff
+
+PUBLIC_MODULES = (
+    "tradeoff.core",
+    "tradeoff.core.divergence",
+    "tradeoff.exceptions",
+    "tradeoff.provenance",
+    "tradeoff.report",
+)
+
+FACE = {
+    "AcceptanceRule",
+    "HeldOutErrors",
+    "InvalidInputError",
+    "PRCurve",
+    "PRCurveDisplay",
+    "RatioProfile",
+    "TradeoffError",
+    "UndefinedError",
+    "__version__",
+}
+
+
+def test_the_face():
+    assert set(tradeoff.__all__) == FACE
+    assert dir(tradeoff) == sorted(FACE)
+    for name in FACE:
+        assert getattr(tradeoff, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'precision'"):
+        _ = tradeoff.precision
+
+
+def test_the_stub_matches_the_face():
+    stub = (Path(tradeoff.__file__).parent / "__init__.pyi").read_text()
+    declared = {line.split(" as ")[1].strip() for line in stub.splitlines() if " as " in line}
+    assert declared == FACE
+
+
+PUBLIC_NAMES = [
+    (module, name) for module in PUBLIC_MODULES for name in importlib.import_module(module).__all__
+]
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC_NAMES)
+def test_every_public_name_has_an_example(module, name):
+    """The examples run with the doctests."""
+    thing = getattr(importlib.import_module(module), name)
+    assert ">>> " in (inspect.getdoc(thing) or ""), f"{module}.{name} shows no example"
+
+
+def test_every_public_method_is_documented():
+    for module in PUBLIC_MODULES:
+        for name in importlib.import_module(module).__all__:
+            thing = getattr(importlib.import_module(module), name)
+            if not inspect.isclass(thing):
+                continue
+            for method, function in vars(thing).items():
+                if not method.startswith("_") and callable(function):
+                    assert inspect.getdoc(function), f"{name}.{method}"
+
+
+def test_public_modules_are_all_there_are():
+    """A module is public, private by name, or a file of a public room."""
+    for found in pkgutil.walk_packages(tradeoff.__path__, "tradeoff."):
+        rooms = [module for module in PUBLIC_MODULES if found.name.startswith(module)]
+        assert rooms or found.name.split(".")[1].startswith("_"), found.name
+
+
+HEAVY = ("torch", "sklearn", "matplotlib")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import tradeoff",
+        "import tradeoff.core.divergence",
+        "import tradeoff; tradeoff.RatioProfile.from_masses([1], [1]).curve().area",
+        "from tradeoff import PRCurveDisplay",
+    ],
+)
+def test_imports_stay_light(statement):
+    code = f"{statement}\nimport sys\nprint([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_importing_the_package_loads_no_arrays():
+    code = "import tradeoff, sys; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
