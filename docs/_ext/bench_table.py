@@ -1,0 +1,32 @@
+"""The directive `bench-table`: a committed benchmark result as a table with its provenance."""
+
+import json
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from benchmarks.harness import RESULTS, render
+
+
+class BenchTable(SphinxDirective):
+    """Renders `benchmarks/results/NAME.json`."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        path = RESULTS / f"{self.arguments[0]}.json"
+        self.env.note_dependency(str(path))
+        record = json.loads(Path(path).read_text())
+        versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
+        text = (
+            f"*{record['title']}.*\n\n{render(record)}\n\n"
+            f"Measured on {record['machine']}, commit {record['commit']}, with {versions}. "
+            f"Repeat it with `make bench-{record['name']}`.\n"
+        )
+        return self.parse_text_to_nodes(text)
+
+
+def setup(app):
+    app.add_directive("bench-table", BenchTable)
+    return {"parallel_read_safe": True}

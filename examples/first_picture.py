@@ -1,0 +1,85 @@
+"""The first picture of the README: four models of a ring of eight modes, and their curves.
+
+The laws are known, so the curves are exact: masses of a fine grid go into a profile.
+
+    python examples/first_picture.py --output first-picture.png
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tradeoff import PRCurve, PRCurveDisplay, RatioProfile
+
+ANGLES = 2 * np.pi * np.arange(8) / 8
+MODES = 3 * np.stack((np.cos(ANGLES), np.sin(ANGLES)), axis=1)
+CENTER = np.zeros((3, 2))
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+
+REAL = (MODES, 0.3)
+MODELS = {
+    "drops three modes": (MODES[:5], 0.3),
+    "invents the center": (np.concatenate((MODES, CENTER)), 0.3),
+    "blurs": (MODES, 0.75),
+    "close to the data": (MODES + np.array([0.12, 0.0]), 0.33),
+}
+
+
+def masses(law: tuple[np.ndarray, float], cells: int) -> np.ndarray:
+    """Masses of a mixture of round Gaussians on the cells of a grid."""
+    means, sd = law
+    axis = np.linspace(-6, 6, cells)
+    kernels = [np.exp(-((axis - means[:, [i]]) ** 2) / (2 * sd**2)) for i in (0, 1)]
+    grid = np.einsum("kx,ky->xy", *kernels)
+    return (grid / grid.sum()).ravel()
+
+
+def draw_samples(ax: Axes, law: tuple[np.ndarray, float], color: str, name: str) -> None:
+    """Samples of the model over those of the data."""
+    rng = np.random.default_rng(0)
+
+    def draw(law: tuple[np.ndarray, float], n: int) -> np.ndarray:
+        means, sd = law
+        return means[rng.integers(len(means), size=n)] + sd * rng.normal(size=(n, 2))
+
+    ax.scatter(*draw(REAL, 700).T, s=3, color="0.75", linewidths=0)
+    ax.scatter(*draw(law, 700).T, s=3, color=color, alpha=0.8, linewidths=0)
+    ax.set(xlim=(-5, 5), ylim=(-5, 5), aspect="equal", xticks=[], yticks=[])
+    ax.set_title(name, fontsize=10, color=color)
+    ax.spines[:].set_visible(False)
+
+
+def exact_curve(model: tuple[np.ndarray, float], cells: int) -> PRCurve:
+    """The exact curve of a model against the data, on the grid."""
+    return RatioProfile.from_masses(p=masses(REAL, cells), q=masses(model, cells)).curve()
+
+
+def draw(cells: int, report: Callable[[str], None]) -> Figure:
+    """The whole picture."""
+    curves = {name: exact_curve(model, cells) for name, model in MODELS.items()}
+    figure = Figure(figsize=(9.6, 5.2), layout="constrained")
+    grid = figure.add_gridspec(2, 3, width_ratios=(1, 1, 2.1))
+    for i, (name, model) in enumerate(MODELS.items()):
+        draw_samples(figure.add_subplot(grid[i // 2, i % 2]), model, COLORS[i], name)
+    PRCurveDisplay(curves).plot(figure.add_subplot(grid[:, 2]))
+    for name, curve in curves.items():
+        report(f"{name:20s} precision {curve.precision(20.0):.3f}  recall {curve.recall(0.4):.3f}")
+    return figure
+
+
+def main() -> None:
+    """Draw the picture and print the headline numbers."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=Path("first-picture.png"))
+    parser.add_argument("--quick", action="store_true", help="a coarse grid")
+    options = parser.parse_args()
+    figure = draw(120 if options.quick else 1200, print)
+    figure.savefig(options.output, dpi=110 if options.quick else 160)
+
+
+if __name__ == "__main__":
+    main()
