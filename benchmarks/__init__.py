@@ -1,0 +1,1 @@
+"""Benchmarks: scripts that print a table of ratios and write `benchmarks/results/NAME.json`."""

@@ -1,0 +1,90 @@
+"""Runs the cases of a benchmark one by one, resumes after an interruption, writes the figures."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tradeoff._progress import track
+from tradeoff.provenance import software_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+RESULTS = Path(__file__).parent / "results"
+
+Row = dict[str, Any]
+
+
+def run(
+    name: str,
+    title: str,
+    cases: Mapping[str, Callable[[], Row]],
+    *,
+    results: Path = RESULTS,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """Run every case that the last interrupted run of this commit has not finished.
+
+    Args:
+        name: of the file that is written, `NAME.json`.
+        title: one line on what is measured.
+        cases: functions by name; each returns the figures of its row. A row with a `ratio` and
+            a `bar` is asserted by the tests: the ratio must not exceed the bar.
+        results: folder of the files.
+        progress: False silences the progress line.
+    """
+    partial = results / f"{name}.partial.json"
+    about = {"name": name, "title": title, "commit": _commit(), "machine": _machine()}
+    rows = _unfinished(partial, about)
+    for case in track([case for case in cases if case not in rows], name, progress=progress):
+        rows[case] = cases[case]()
+        _write(partial, about | {"rows": rows})
+    table = [{"case": case} | rows[case] for case in cases]
+    record = about | {"versions": software_versions(), "rows": table}
+    _write(results / f"{name}.json", record)
+    partial.unlink(missing_ok=True)
+    print(render(record))
+    return record
+
+
+def render(record: Mapping[str, Any]) -> str:
+    """The rows of a record as a Markdown table."""
+    columns = list(dict.fromkeys(key for row in record["rows"] for key in row))
+    cells = [[_cell(row.get(column)) for column in columns] for row in record["rows"]]
+    lines = (columns, ["---"] * len(columns), *cells)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _unfinished(partial: Path, about: Row) -> dict[str, Row]:
+    if not partial.exists():
+        return {}
+    left = json.loads(partial.read_text())
+    return left["rows"] if all(left.get(key) == about[key] for key in about) else {}
+
+
+def _write(path: Path, record: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(".tmp")
+    fresh.write_text(json.dumps(record, indent=2) + "\n")
+    fresh.replace(path)
+
+
+def _commit() -> str:
+    describe = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    done = subprocess.run(describe, capture_output=True, text=True, check=False, cwd=RESULTS.parent)
+    return done.stdout.strip() or "unknown"
+
+
+def _machine() -> str:
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"

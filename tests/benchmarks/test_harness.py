@@ -1,0 +1,73 @@
+"""Benchmarks resume after an interruption, and their committed figures meet the bars."""
+
+import json
+
+import pytest
+
+from benchmarks import bench_profile, harness
+
+RECORDS = [json.loads(path.read_text()) for path in sorted(harness.RESULTS.glob("[!.]*.json"))]
+
+
+@pytest.fixture
+def interrupted(tmp_path, monkeypatch):
+    """A run of three cases whose second one is interrupted; returns the list of cases run."""
+    monkeypatch.setattr(harness, "_commit", lambda: "abc")
+    ran = []
+
+    def case(name):
+        def measure():
+            ran.append(name)
+            if ran == ["first", "second"]:
+                raise KeyboardInterrupt
+            return {"ratio": 1.0}
+
+        return measure
+
+    cases = {name: case(name) for name in ("first", "second", "third")}
+    with pytest.raises(KeyboardInterrupt):
+        harness.run("demo", "A demonstration", cases, results=tmp_path)
+    return tmp_path, cases, ran
+
+
+def test_resumes_where_it_was_interrupted(interrupted, capsys):
+    folder, cases, ran = interrupted
+    record = harness.run("demo", "A demonstration", cases, results=folder)
+    assert ran == ["first", "second", "second", "third"]
+    assert [row["case"] for row in record["rows"]] == ["first", "second", "third"]
+    assert json.loads((folder / "demo.json").read_text()) == record
+    assert record["commit"] == "abc"
+    assert "numpy" in record["versions"]
+    assert [path.name for path in folder.iterdir()] == ["demo.json"]
+    assert "| first | 1 |" in capsys.readouterr().out
+
+
+def test_starts_anew_for_another_commit(interrupted, monkeypatch):
+    folder, cases, ran = interrupted
+    monkeypatch.setattr(harness, "_commit", lambda: "def")
+    harness.run("demo", "A demonstration", cases, results=folder)
+    assert ran == ["first", "second", "first", "second", "third"]
+
+
+def test_there_are_committed_figures():
+    assert {record["name"] for record in RECORDS} == {"profile"}
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["name"])
+def test_committed_figures_meet_their_bars(record):
+    bars = [row for row in record["rows"] if "bar" in row]
+    assert bars
+    for row in bars:
+        assert row["ratio"] <= row["bar"], row["case"]
+
+
+def test_profile_benchmark_covers_the_promised_sizes():
+    (record,) = (record for record in RECORDS if record["name"] == "profile")
+    assert [row["case"] for row in record["rows"]] == list(bench_profile.CASES)
+
+
+@pytest.mark.parametrize("options", [{}, {"decimals": 2}, {"weighted": True}])
+def test_scores_become_a_curve_within_the_bar_at_a_tenth_of_the_size(options):
+    """The bar is 3 at full size; noise of a shared machine is allowed for by taking the best."""
+    ratios = [bench_profile.from_scores(100_000, **options)["ratio"] for _ in range(3)]
+    assert min(ratios) <= 2 * bench_profile.BAR
