@@ -94,9 +94,9 @@ class RatioProfile:
             generated_weights: weights of the generated samples, shape (m,).
 
         Example:
-            >>> profile = RatioProfile.from_scores(real=[0.9, 0.8, 0.4], generated=[0.7, 0.3, 0.2])
-            >>> profile.curve().precision(1.0).__round__(4)
-            0.3333
+            >>> profile = RatioProfile.from_scores(real=[0.9, 0.4], generated=[0.7, 0.2])
+            >>> profile.curve().precision(1.0)
+            0.5
 
         References:
             :cite:`simon2019`.

@@ -77,7 +77,7 @@ class PRCurveDisplay:
         if any(self.curves) or headline:
             ax.legend(loc="lower left", fontsize="small", framealpha=0.9, edgecolor="none")
         self.ax_ = ax
-        self.figure_ = ax.get_figure(root=True)  # type: ignore[assignment]
+        self.figure_ = ax.figure.figure  # the root, also from within a subfigure
         return self
 
 
