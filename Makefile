@@ -1,9 +1,9 @@
 PYTHON ?= python
 
-.PHONY: help install check test test-lowest docs examples bench dist
+.PHONY: help install check test test-lowest docs bench dist
 
 help:            ## show this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 install:         ## install the package and everything for development
 	$(PYTHON) -m pip install --upgrade "pip>=25.1"

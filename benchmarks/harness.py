@@ -28,7 +28,9 @@ def run(
     results: Path = RESULTS,
     progress: bool = True,
 ) -> dict[str, Any]:
-    """Run every case that the last interrupted run of this commit has not finished.
+    """Run every case that an interrupted run of the same commit and versions has not finished.
+
+    With uncommitted changes a run starts anew.
 
     Args:
         name: of the file that is written, `NAME.json`.
@@ -39,13 +41,19 @@ def run(
         progress: False silences the progress line.
     """
     partial = results / f"{name}.partial.json"
-    about = {"name": name, "title": title, "commit": _commit(), "machine": _machine()}
+    about = {
+        "name": name,
+        "title": title,
+        "commit": _commit(),
+        "machine": _machine(),
+        "versions": software_versions(),
+    }
     rows = _unfinished(partial, about)
     for case in track([case for case in cases if case not in rows], name, progress=progress):
         rows[case] = cases[case]()
         _write(partial, about | {"rows": rows})
     table = [{"case": case} | rows[case] for case in cases]
-    record = about | {"versions": software_versions(), "rows": table}
+    record = about | {"rows": table}
     _write(results / f"{name}.json", record)
     partial.unlink(missing_ok=True)
     print(render(record))
@@ -67,7 +75,7 @@ def _cell(value: object) -> str:
 
 
 def _unfinished(partial: Path, about: Row) -> dict[str, Row]:
-    if not partial.exists():
+    if not partial.exists() or about["commit"].endswith(("dirty", "unknown")):
         return {}
     left = json.loads(partial.read_text())
     return left["rows"] if all(left.get(key) == about[key] for key in about) else {}

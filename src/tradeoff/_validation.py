@@ -10,27 +10,47 @@ from tradeoff.exceptions import InvalidInputError
 
 __all__ = [
     "FloatArray",
-    "check_at_least",
     "check_choice",
+    "check_count",
     "check_lam",
     "check_masses",
+    "check_number",
+    "check_numbers",
+    "check_order",
+    "check_positive",
     "check_shares",
+    "check_type",
     "check_vector",
     "check_weights",
+    "freeze",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 
 _MASS_TOLERANCE = 1e-6
-_MASS_ROUNDING = 1e-12
+_MASS_ROUNDING = 1e-15
+
+
+def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
+    """A float64 array of any shape."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidInputError(f"`{name}` must be an array of numbers. {error}.") from None
+
+
+def freeze(name: str, values: npt.ArrayLike) -> FloatArray:
+    """A one-dimensional float64 array without NaN that cannot be written to."""
+    array = check_numbers(name, values).view()
+    if array.ndim != 1 or np.isnan(array).any():
+        raise InvalidInputError(f"`{name}` must be one-dimensional and without NaN.")
+    array.flags.writeable = False
+    return array
 
 
 def check_vector(name: str, values: npt.ArrayLike) -> FloatArray:
     """A non-empty one-dimensional float64 array without NaN."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"`{name}` must be an array of numbers. {error}") from None
+    array = check_numbers(name, values)
     if array.ndim != 1:
         raise InvalidInputError(f"`{name}` must be one-dimensional. Got shape {array.shape}.")
     if array.size == 0:
@@ -55,7 +75,7 @@ def check_masses(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 def check_weights(name: str, values: npt.ArrayLike | None, size: int) -> FloatArray:
-    """Sample weights, all ones where none are given; their scale does not matter."""
+    """Sample weights, all ones where none are given."""
     if values is None:
         return np.ones(size)
     array = _check_non_negative(name, check_vector(name, values))
@@ -78,13 +98,43 @@ def check_shares(name: str, values: npt.ArrayLike) -> FloatArray:
     return _check_range(name, values, 0.0, 1.0, "[0, 1]")
 
 
-def check_at_least(name: str, value: float, bound: float, *, strict: bool = False) -> float:
-    """A number not below the bound, or above it if strict; infinity passes."""
-    if not (value > bound if strict else value >= bound):
+def check_number(name: str, value: float, *, at_least: float = -np.inf) -> float:
+    """A finite number not below a bound."""
+    number = _check_scalar(name, value)
+    if not number >= at_least:
+        raise InvalidInputError(f"`{name}` must be at least {at_least:g}. Got {value}.")
+    if np.isinf(number):
+        raise InvalidInputError(f"`{name}` must be finite. Got {value}.")
+    return number
+
+
+def check_positive(name: str, value: float) -> float:
+    """A finite number above zero."""
+    number = _check_scalar(name, value)
+    if not (number > 0 and np.isfinite(number)):
+        raise InvalidInputError(f"`{name}` must be positive and finite. Got {value}.")
+    return number
+
+
+def check_count(name: str, value: int) -> int:
+    """A whole number of at least 1."""
+    number = _check_scalar(name, value)
+    if not (number >= 1 and number.is_integer()):
+        raise InvalidInputError(f"`{name}` must be a whole number of at least 1. Got {value}.")
+    return int(number)
+
+
+def check_order(value: float) -> float:
+    """The order of a Rényi divergence, in [0, ∞]."""
+    return float(_check_range("order", _check_scalar("order", value), 0.0, np.inf, "[0, inf]"))
+
+
+def check_type(name: str, value: object, wanted: type) -> None:
+    """An object of the wanted type."""
+    if not isinstance(value, wanted):
         raise InvalidInputError(
-            f"`{name}` must be {'above' if strict else 'at least'} {bound:g}. Got {value}."
+            f"`{name}` must be a {wanted.__name__}. Got a {type(value).__name__}."
         )
-    return float(value)
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
@@ -97,11 +147,18 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 def _check_range(
     name: str, values: npt.ArrayLike, lower: float, upper: float, interval: str
 ) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
+    array = check_numbers(name, values)
     bad = ~((array >= lower) & (array <= upper))
     if bad.any():
         raise InvalidInputError(f"`{name}` must lie in {interval}. Got {array[bad].flat[0]}.")
     return array
+
+
+def _check_scalar(name: str, value: float) -> float:
+    array = check_numbers(name, value)
+    if array.ndim > 0:
+        raise InvalidInputError(f"`{name}` must be one number. Got shape {array.shape}.")
+    return float(array)
 
 
 def _check_non_negative(name: str, array: FloatArray) -> FloatArray:

@@ -49,6 +49,15 @@ def test_starts_anew_for_another_commit(interrupted, monkeypatch):
     assert ran == ["first", "second", "first", "second", "third"]
 
 
+def test_starts_anew_with_uncommitted_changes(interrupted, monkeypatch):
+    folder, cases, ran = interrupted
+    partial = folder / "demo.partial.json"
+    partial.write_text(partial.read_text().replace('"abc"', '"abc-dirty"'))
+    monkeypatch.setattr(harness, "_commit", lambda: "abc-dirty")
+    harness.run("demo", "A demonstration", cases, results=folder)
+    assert ran == ["first", "second", "first", "second", "third"]
+
+
 def test_there_are_committed_figures():
     assert {record["name"] for record in RECORDS} == {"profile"}
 
@@ -66,8 +75,7 @@ def test_profile_benchmark_covers_the_promised_sizes():
     assert [row["case"] for row in record["rows"]] == list(bench_profile.CASES)
 
 
-@pytest.mark.parametrize("options", [{}, {"decimals": 2}, {"weighted": True}])
-def test_scores_become_a_curve_within_the_bar_at_a_tenth_of_the_size(options):
-    """The bar is 3 at full size; noise of a shared machine is allowed for by taking the best."""
-    ratios = [bench_profile.from_scores(100_000, **options)["ratio"] for _ in range(3)]
-    assert min(ratios) <= 2 * bench_profile.BAR
+def test_scores_become_a_curve_in_a_few_sorts_at_a_third_of_the_size():
+    """The bar of 3 is for full size on a quiet machine; here other tests run beside it."""
+    ratios = [bench_profile.from_scores(300_000)["ratio"] for _ in range(3)]
+    assert min(ratios) <= 1.5 * bench_profile.BAR

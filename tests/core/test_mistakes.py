@@ -5,9 +5,32 @@ import json
 import numpy as np
 import pytest
 
-from tradeoff import HeldOutErrors, InvalidInputError, PRCurve, RatioProfile
+from tradeoff import AcceptanceRule, HeldOutErrors, InvalidInputError, PRCurve, RatioProfile
+from tradeoff.core import (
+    GaussianFamily,
+    drs_acceptance,
+    forward_lipschitz_bound,
+    mauve,
+    renyi_frontier,
+)
+from tradeoff.core.divergence import KL, Amari, PRDivergence
 
-CURVE = RatioProfile.from_masses([0.5, 0.5], [0.6, 0.4]).curve()
+PROFILE = RatioProfile.from_masses([0.5, 0.5], [0.5, 0.5])
+CURVE = PROFILE.curve()
+ERRORS = HeldOutErrors(real=[1.0], generated=[0.0])
+
+
+def lipschitz(lam=1.0, **overrides):
+    plain = {"lipschitz": 1.0, "latent_dim": 1, "radii": [1.0], "real_mass": [0.1]}
+    return forward_lipschitz_bound(lam, **(plain | overrides))
+
+
+def frontier(source):
+    return renyi_frontier(source, order=1, kind="inclusive", weight=[0.5])
+
+
+def altered(**fields):
+    return json.dumps(json.loads(CURVE.to_json()) | fields)
 
 
 def scores(**overrides):
@@ -46,8 +69,42 @@ def scores(**overrides):
         (lambda: CURVE.precision_at_recall(1.2), r"`recall` must lie in \[0, 1\]. Got 1.2"),
         (lambda: CURVE.recall_at_precision(-0.1), r"`precision` must lie in \[0, 1\]"),
         (lambda: CURVE.is_attainable(precision=2, recall=0), r"`precision` must lie in \[0, 1\]"),
-        (lambda: CURVE.f_score(0.0), "`weight` must be above 0. Got 0.0"),
+        (lambda: CURVE.f_score(0.0), "`weight` must be positive and finite. Got 0.0"),
         (lambda: CURVE.roc().collapsed_mass(2.0), r"`epsilon` must lie in \[0, 1\]"),
+        (lambda: CURVE.f_score("8a"), "`weight` must be an array of numbers"),
+        (lambda: CURVE.f_score([8]), r"`weight` must be one number. Got shape \(1,\)"),
+        (lambda: CURVE.precision("a"), "`lam` must be an array of numbers"),
+        (lambda: KL().of(CURVE), "`profile` must be a RatioProfile. Got a PRCurve"),
+        (lambda: KL().of_curve(PROFILE), "`curve` must be a PRCurve. Got a RatioProfile"),
+        (lambda: PRDivergence(1.0).of(CURVE), "`profile` must be a RatioProfile"),
+        (lambda: PRDivergence([1.0]), "`lam` must be one number"),
+        (lambda: PRDivergence(-1.0), "`lam` must be at least 0"),
+        (lambda: Amari(np.nan), "`order` must be at least -inf. Got nan"),
+        (lambda: np.inf * KL(), "`factor` must be positive and finite"),
+        (lambda: KL().generator(["a"]), "must be an array of numbers"),
+        (lambda: mauve(CURVE), "`profile` must be a RatioProfile"),
+        (lambda: mauve(PROFILE, scaling=0), "`scaling` must be positive"),
+        (
+            lambda: renyi_frontier(CURVE, order=1, kind="inclusive", weight=[0.5]),
+            "`source` must be",
+        ),
+        (lambda: RatioProfile.concatenate(PROFILE), "`profiles` must be a Sequence"),
+        (lambda: ERRORS.merge(3), "`others` must be a HeldOutErrors. Got a int"),
+        (lambda: AcceptanceRule.from_profile(CURVE, budget=2), "`profile` must be a RatioProfile"),
+        (lambda: AcceptanceRule.from_profile(PROFILE, budget=None), "`budget` must be"),
+        (lambda: AcceptanceRule.from_profile(PROFILE, budget=np.inf), "`budget` must be finite"),
+        (lambda: drs_acceptance([0.0], log_max_ratio=0.0, gamma=np.nan), "`gamma` must be"),
+        (lambda: lipschitz(lam=np.inf), "`lam` must be finite"),
+        (lambda: lipschitz(lipschitz=np.inf), "`lipschitz` must be positive and finite"),
+        (lambda: lipschitz(latent_dim=1.5), "`latent_dim` must be a whole number"),
+        (lambda: lipschitz(real_mass=[0.1, 0.2]), "must be of one length. Got 1 and 2"),
+        (lambda: GaussianFamily(1.5), "`dim` must be a whole number"),
+        (lambda: GaussianFamily(1).natural([np.nan], [[1.0]]), "`mean` must be finite"),
+        (lambda: GaussianFamily(2).natural([0, 0], [[1, 0.5], [0, 1]]), "finite and symmetric"),
+        (lambda: PRCurve.from_json(None), "must be JSON written by"),
+        (lambda: PRCurve.from_json(altered(slopes=["a"])), "`slopes` must be an array of numbers"),
+        (lambda: PRCurve.from_json(altered(breakpoints=[-1.0])), "positive, finite and ascending"),
+        (lambda: PRCurve.from_json(altered(max_recall=None)), "`max_recall` must"),
         (lambda: PRCurve.from_json("{"), "must be JSON written by PRCurve.to_json"),
         (lambda: PRCurve.from_json("[]"), "must have the schema tradeoff.PRCurve. Got None"),
         (lambda: PRCurve.from_json('{"schema": "x"}'), "Got 'x'"),
@@ -95,11 +152,17 @@ def test_results_cannot_be_changed():
 def test_what_users_pass_is_left_alone():
     p, q = np.array([0.5, 0.5]), np.array([0.6, 0.4])
     RatioProfile.from_masses(p, q)
+    RatioProfile(p, q)
     p[0] = 0.25
     real = np.array([1.0, 2.0])
     errors = HeldOutErrors(real=real, generated=real)
     real[0] = 3.0
     assert errors.real[0] == 1.0
+
+
+def test_masses_must_be_close_to_one():
+    with pytest.raises(InvalidInputError, match="must sum to 1"):
+        RatioProfile.from_masses([0.5, 0.50001], [0.5, 0.5])
 
 
 def test_single_precision_masses_are_accepted():

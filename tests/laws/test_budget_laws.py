@@ -25,9 +25,12 @@ GRID = np.geomspace(1e-3, 1e3, 61)
 
 def overlapping(pair):
     p, q = pair
-    assume(((p > 1e-9) & (q > 1e-9)).any())
-    p, q = (np.where(mass < 1e-9, 0.0, mass) for mass in pair)
-    return RatioProfile.from_masses(p / p.sum(), q / q.sum())
+    assume(((p > 0) & (q > 0)).any())
+    return RatioProfile.from_masses(p, q)
+
+
+RULE = AcceptanceRule.from_log_ratios([0.0, -1.0], budget=2.0)
+DISJOINT = RatioProfile.from_masses([1.0, 0.0], [0.0, 1.0])
 
 
 @given(pairs(tiny=False), BUDGETS)
@@ -128,6 +131,26 @@ def test_samples_and_profiles_agree(profile, budget):
     )
 
 
+@pytest.mark.parametrize("spread", [50.0, 800.0, 5000.0])
+@pytest.mark.parametrize("budget", [1.01, 1.9, 2.0, 10.0])
+def test_budget_is_met_however_far_ratios_spread(spread, budget):
+    rng = np.random.default_rng(0)
+    log_ratio = spread * rng.normal(size=1000)
+    rule = AcceptanceRule.from_log_ratios(log_ratio, budget=budget)
+    assert rule.acceptance(log_ratio).mean() == pytest.approx(rule.rate, rel=1e-9)
+    assert rule.rate >= 1 / budget - 1e-12
+
+
+@given(pairs(), BUDGETS)
+def test_budget_is_met_with_denormals(pair, budget):
+    profile = overlapping(pair)
+    law = profile.generated_law
+    rule = AcceptanceRule.from_profile(profile, budget=budget)
+    met = law.weight @ rule.acceptance(law.log_ratio)
+    assert met == pytest.approx(rule.rate, rel=1e-9)
+    assert rule.rate >= 1 / budget - 1e-12
+
+
 @given(st.floats(-600, 600))
 def test_scale_of_the_ratio_does_not_matter(shift):
     """A ratio that is off by a factor gives the same rule: nothing overflows on the way."""
@@ -181,6 +204,8 @@ def test_drs_is_plain_rejection_at_zero_and_rises_as_gamma_falls(gamma, share):
         (lambda: AcceptanceRule.from_log_ratios([math.nan], budget=2), "must not contain NaN"),
         (lambda: AcceptanceRule.from_log_ratios([-math.inf], budget=2), "Got zero"),
         (lambda: AcceptanceRule.from_log_ratios([math.inf, 0], budget=2), "Got infinite"),
+        (lambda: RULE.acceptance([math.nan]), "`log_ratio` must not contain NaN"),
+        (lambda: RULE.refine(DISJOINT), "must keep some of the profile"),
         (lambda: drs_acceptance([1.0], log_max_ratio=0.0, gamma=0.0), "must not exceed"),
     ],
 )

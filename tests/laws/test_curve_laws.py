@@ -138,8 +138,9 @@ def test_linear_programming_agrees(pair, lam):
     p, q = (np.where(mass < 1e-9, 0, mass) for mass in pair)
     p, q = p / p.sum(), q / q.sum()
     # The largest α with αμ ≤ Q and (α/λ)μ ≤ P, in ν = αμ.
+    identity = np.eye(p.size)
     best = linprog(
-        -np.ones(p.size), bounds=[(0, min(lam * a, b)) for a, b in zip(p, q, strict=True)]
+        -np.ones(p.size), A_ub=np.vstack((identity / lam, identity)), b_ub=np.append(p, q)
     )
     curve = curve_of((p, q))
     assert curve.precision(lam) == pytest.approx(-best.fun, abs=1e-9)
@@ -187,6 +188,19 @@ def test_precision_at_recall_is_the_edge_of_what_is_attainable(profile, recall):
         assert not curve.is_attainable(precision=precision * 1.001 + 1e-9, recall=recall)
 
 
+@given(
+    st.lists(st.integers(0, 30), min_size=2, max_size=9),
+    st.lists(st.integers(0, 30), min_size=9, max_size=9),
+)
+def test_largest_recall_is_attained_despite_rounding(real, generated):
+    p, q = np.array(real, float), np.array(generated[: len(real)], float)
+    p[0], q[0] = p[0] + 1, q[0] + 1
+    p, q = p / p.sum(), q / q.sum()
+    curve = curve_of((p, q))
+    assert curve.precision_at_recall(min(p[q > 0].sum(), 1.0)) > 0
+    assert curve.recall_at_precision(min(q[p > 0].sum(), 1.0)) > 0
+
+
 @given(profiles(), st.floats(0, 1))
 def test_recall_at_precision_is_the_swapped_question(profile, share):
     ours = profile.curve().recall_at_precision(share)
@@ -204,6 +218,9 @@ def test_json_is_lossless(profile):
         lower=curve,
         upper=curve.swap(),
     )
+    swapped = banded.swap()
+    np.testing.assert_array_equal(swapped.lower.slopes, curve.swap().slopes)
+    np.testing.assert_array_equal(swapped.upper.breakpoints, curve.swap().swap().breakpoints)
     again = PRCurve.from_json(banded.to_json())
     for left, right in ((again, banded), (again.lower, curve), (again.upper, curve.swap())):
         for name in ("breakpoints", "intercepts", "slopes", "max_precision", "max_recall"):

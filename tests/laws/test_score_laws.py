@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from tests.laws.divergences import SMOOTH
 from tradeoff import HeldOutErrors, RatioProfile
+from tradeoff.core.divergence import KL
 
 GRID = np.concatenate((np.geomspace(1e-3, 1e3, 61), [1.0]))
 
 scores = st.lists(
     st.one_of(st.integers(-3, 3).map(float), st.floats(-20, 20)), min_size=1, max_size=60
 ).map(np.array)
-weights = st.integers(1, 4)
+weights = st.integers(0, 4)
 
 
 def minimum_over_thresholds(real, generated, lam):
@@ -33,14 +34,16 @@ def test_hull_is_the_minimum_over_thresholds(real, generated):
 
 @given(scores, scores, st.data())
 def test_weights_are_repetitions(real, generated, data):
-    counts = [
-        np.array(data.draw(st.lists(weights, min_size=side.size, max_size=side.size)))
-        for side in (real, generated)
-    ]
+    counts = []
+    for side in (real, generated):
+        drawn = np.array(data.draw(st.lists(weights, min_size=side.size, max_size=side.size)))
+        drawn[data.draw(st.integers(0, side.size - 1))] = 1
+        counts.append(drawn)
+    scale = data.draw(st.sampled_from([0.5, 1e-200, 1e200, 1e307]))
     weighted = RatioProfile.from_scores(
         real=real,
         generated=generated,
-        real_weights=0.5 * counts[0],
+        real_weights=scale * counts[0],
         generated_weights=3.0 * counts[1],
     )
     repeated = RatioProfile.from_scores(
@@ -51,7 +54,10 @@ def test_weights_are_repetitions(real, generated, data):
     )
     np.testing.assert_allclose(
         HeldOutErrors(
-            real=real, generated=generated, real_weights=counts[0], generated_weights=counts[1]
+            real=real,
+            generated=generated,
+            real_weights=scale * counts[0],
+            generated_weights=counts[1],
         )
         .curve()
         .precision(GRID),
@@ -111,6 +117,25 @@ def test_merging_folds_pools_their_samples(folds):
     np.testing.assert_array_equal(merged.curve().precision(GRID), whole.curve().precision(GRID))
 
 
+def test_merging_and_swapping_keep_weights():
+    light = HeldOutErrors(real=[1.0, -1.0], generated=[-1.0], real_weights=[1.0, 0.0])
+    heavy = HeldOutErrors(real=[-1.0], generated=[1.0], real_weights=[3.0], generated_weights=[3.0])
+    merged = light.merge(heavy)
+    assert merged.curve().precision(1.0) == pytest.approx(0.75 + 0.75)
+    for lam in (0.5, 2.0):
+        assert merged.swap().curve().precision(lam) == pytest.approx(merged.curve().recall(1 / lam))
+
+
+def test_large_finite_log_ratios_stay_finite():
+    """A flow's ratios may be e^800: the dual bound must not claim an infinite divergence."""
+    sure = HeldOutErrors(real=[800.0, 1.0], generated=[-1.0, -800.0]).curve()
+    bound = 1 + (700 + 1) / 2 - np.exp(-1) / 2
+    assert KL().of_curve(sure) == pytest.approx(bound, rel=1e-9)
+    assert (sure.max_precision, sure.max_recall) == (1.0, 1.0)
+    infinite = HeldOutErrors(real=[-np.inf, 1.0], generated=[0.0, -1.0]).curve()
+    assert KL().of_curve(infinite) == -np.inf
+
+
 @given(scores, scores)
 def test_held_out_summaries_are_limits_of_fine_grids(real, generated):
     curve = HeldOutErrors(real=real, generated=generated).curve()
@@ -119,9 +144,12 @@ def test_held_out_summaries_are_limits_of_fine_grids(real, generated):
         values = (1 + weight**2) * curve.precision(edges) / (1 + weight**2 * edges)
         assert curve.f_score(weight) == pytest.approx(values.max(), rel=1e-9)
     for recall in (0.1, 0.5, 0.9):
-        reached = edges[curve.recall(edges) >= recall * (1 - 1e-9)]
-        expected = recall * reached.max() if reached.size else 0.0
-        assert curve.precision_at_recall(recall) >= expected * (1 - 1e-9)
+        lam = np.union1d(edges, np.geomspace(1e-10, 1e10, 4001))
+        reached = lam[curve.recall(lam) >= recall]
+        largest = curve.precision_at_recall(recall)
+        assert largest >= recall * reached.max() * (1 - 1e-9)
+        beyond = largest / recall * (1 + 1e-9)
+        assert curve.recall(beyond) < recall * (1 + 1e-8)
 
 
 @given(scores, scores)

@@ -5,6 +5,7 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,8 @@ PUBLIC_NAMES = [
 def test_every_public_name_has_an_example(module, name):
     """The examples run with the doctests."""
     thing = getattr(importlib.import_module(module), name)
+    if isinstance(thing, float):
+        return  # the headline slopes, shown in the example of the curve
     assert ">>> " in (inspect.getdoc(thing) or ""), f"{module}.{name} shows no example"
 
 
@@ -65,9 +68,12 @@ def test_every_public_method_is_documented():
             thing = getattr(importlib.import_module(module), name)
             if not inspect.isclass(thing):
                 continue
-            for method, function in vars(thing).items():
-                if not method.startswith("_") and callable(function):
-                    assert inspect.getdoc(function), f"{name}.{method}"
+            for method in vars(thing):
+                kind = inspect.getattr_static(thing, method)
+                if not method.startswith("_") and isinstance(
+                    kind, (property, classmethod, types.FunctionType)
+                ):
+                    assert inspect.getdoc(getattr(thing, method)), f"{name}.{method}"
 
 
 def test_public_modules_are_all_there_are():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from tradeoff import InvalidInputError, PRCurve, PRCurveDisplay, RatioProfile
+from tradeoff import HeldOutErrors, InvalidInputError, PRCurve, PRCurveDisplay, RatioProfile
 
 mpl.use("agg")
 
@@ -81,6 +81,23 @@ def test_a_million_breakpoints_are_thinned():
     many = RatioProfile.from_masses(p / p.sum(), q / q.sum()).curve()
     (line,) = lines(PRCurveDisplay({"many": many}).plot().ax_, "many")
     assert len(line.get_xdata()) < 10_000
+
+
+def test_raw_counts_beyond_one_are_drawn_within_the_frame(tmp_path):
+    rng = np.random.default_rng(0)
+    real, generated = 5 * rng.normal(0.1, 1, 500), 5 * rng.normal(-0.1, 1, 500)
+    raw = HeldOutErrors(real=real, generated=generated).curve()
+    assert raw.precision(20.0) > 1
+    display = PRCurveDisplay(raw).plot()
+    display.figure_.savefig(tmp_path / "raw.png")
+    assert display.ax_.get_ylim()[1] < 1.1
+
+
+def test_only_curves_are_drawn():
+    with pytest.raises(InvalidInputError, match="`curves` must be a Mapping. Got a list"):
+        PRCurveDisplay([curve()])
+    with pytest.raises(InvalidInputError, match="`curves` must be a PRCurve. Got a RatioProfile"):
+        PRCurveDisplay({"profile": RatioProfile.from_masses([1.0], [1.0])})
 
 
 def test_nothing_to_draw():

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammainc
 
-from tradeoff._validation import FloatArray, check_at_least, check_lam, check_shares, check_vector
+from tradeoff._validation import (
+    FloatArray,
+    check_count,
+    check_lam,
+    check_number,
+    check_positive,
+    check_shares,
+    check_vector,
+)
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -57,7 +65,7 @@ def forward_lipschitz_bound(
         :cite:`verine2024`.
     """
     lam, radii, real_mass = _checked(lam, radii, real_mass)
-    check_at_least("lipschitz", lipschitz, 0.0, strict=True)
+    lipschitz = check_positive("lipschitz", lipschitz)
     generated_mass = _gaussian_ball(latent_dim, radii / lipschitz)
     return max(0.0, float(np.max(generated_mass - lam * real_mass)) - max(1.0 - lam, 0.0))
 
@@ -95,14 +103,14 @@ def inverse_lipschitz_bound(
         :cite:`verine2024`.
     """
     lam, radii, real_mass = _checked(lam, radii, real_mass)
-    check_at_least("lipschitz", lipschitz, 0.0, strict=True)
+    lipschitz = check_positive("lipschitz", lipschitz)
     generated_mass = _gaussian_ball(latent_dim, radii * lipschitz)
     return max(0.0, float(np.max(lam * real_mass - generated_mass)) - max(lam - 1.0, 0.0))
 
 
 def _gaussian_ball(dim: int, radius: FloatArray) -> FloatArray:
-    check_at_least("latent_dim", dim, 1)
-    return np.asarray(gammainc(dim / 2.0, radius**2 / 2.0))
+    with np.errstate(over="ignore"):
+        return np.asarray(gammainc(check_count("latent_dim", dim) / 2.0, radius**2 / 2.0))
 
 
 def _checked(
@@ -114,4 +122,4 @@ def _checked(
         raise InvalidInputError(
             f"`radii` and `real_mass` must be of one length. Got {radii.size} and {masses.size}."
         )
-    return float(check_lam(lam)), radii, masses
+    return check_number("lam", lam, at_least=0.0), radii, masses

@@ -13,9 +13,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
-from tradeoff._validation import FloatArray, check_at_least, check_vector, check_weights
+from tradeoff._validation import (
+    FloatArray,
+    check_number,
+    check_numbers,
+    check_type,
+    check_vector,
+    check_weights,
+)
 from tradeoff.core.law import LogRatioLaw
 from tradeoff.core.profile import RatioProfile
 from tradeoff.exceptions import InvalidInputError
@@ -60,6 +67,7 @@ class AcceptanceRule:
     @classmethod
     def from_profile(cls, profile: RatioProfile, *, budget: float) -> AcceptanceRule:
         """The rule for a profile."""
+        check_type("profile", profile, RatioProfile)
         return cls._from_law(profile.generated_law, budget)
 
     @classmethod
@@ -86,22 +94,24 @@ class AcceptanceRule:
         """
         log_ratios = check_vector("log_ratios", log_ratios)
         mass = check_weights("weights", weights, log_ratios.size)
+        mass = mass / mass.max()
         return cls._from_law(LogRatioLaw(log_ratios, mass / mass.sum()), budget)
 
     @classmethod
     def _from_law(cls, law: LogRatioLaw, budget: float) -> AcceptanceRule:
-        share = 1.0 / check_at_least("budget", budget, 1.0)
-        log_ratio, mass = law
-        log_max = float(log_ratio[mass > 0].max())
+        budget = check_number("budget", budget, at_least=1.0)
+        kept = law.weight > 0
+        log_ratio, mass = law.log_ratio[kept], law.weight[kept]
+        log_max = float(log_ratio.max())
         if math.isinf(log_max):
             end = "infinite" if log_max > 0 else "zero"
             raise InvalidInputError(
                 f"The largest ratio of generated samples must be positive and finite. Got {end}."
             )
-        scaled, fill, rate = _fill_water(np.exp(log_ratio - log_max), mass, share)
+        log_scaled, fill, rate = _fill_water(log_ratio - log_max, mass, 1.0 / budget)
         return cls(
             budget=budget,
-            log_constant=math.log(scaled) - log_max,
+            log_constant=log_scaled - log_max,
             fill=fill,
             rate=rate,
             log_max_ratio=log_max,
@@ -110,12 +120,12 @@ class AcceptanceRule:
     @property
     def constant(self) -> float:
         """The constant c."""
-        return math.exp(self.log_constant)
+        return _exp(self.log_constant)
 
     @property
     def scaled_constant(self) -> float:
         r""":math:`c_K = cM`, at least 1."""
-        return math.exp(self.log_constant + self.log_max_ratio)
+        return _exp(self.log_constant + self.log_max_ratio)
 
     @property
     def lam_star(self) -> float:
@@ -124,7 +134,7 @@ class AcceptanceRule:
 
     def acceptance(self, log_ratio: npt.ArrayLike) -> FloatArray:
         """Acceptance probabilities of samples with given log p/q; same shape."""
-        log_ratio = np.asarray(log_ratio, dtype=np.float64)
+        log_ratio = check_numbers("log_ratio", log_ratio)
         if np.isnan(log_ratio).any():
             raise InvalidInputError("`log_ratio` must not contain NaN.")
         with np.errstate(invalid="ignore"):
@@ -137,9 +147,12 @@ class AcceptanceRule:
         Up to :attr:`lam_star` that curve is :math:`(K\alpha(\lambda/K), \beta(\lambda/K))` with
         :math:`K = 1/\mathbb{E}_Q[a]`, and beyond it :math:`(1, 1/\lambda)`.
         """
+        check_type("profile", profile, RatioProfile)
         with np.errstate(divide="ignore"):
             log_ratio = np.log(profile.p) - np.log(profile.q)
         kept = profile.q * self.acceptance(log_ratio)
+        if not kept.any():
+            raise InvalidInputError("The rule must keep some of the profile. It keeps nothing.")
         return RatioProfile.from_masses(profile.p, kept / kept.sum())
 
 
@@ -164,31 +177,42 @@ def drs_acceptance(log_ratio: npt.ArrayLike, *, log_max_ratio: float, gamma: flo
     References:
         :cite:`azadi2019`.
     """
-    log_share = np.asarray(log_ratio, dtype=np.float64) - log_max_ratio
+    gamma = check_number("gamma", gamma)
+    log_share = check_numbers("log_ratio", log_ratio) - check_number("log_max_ratio", log_max_ratio)
     if not (log_share <= 0).all():
         raise InvalidInputError("`log_ratio` must not exceed `log_max_ratio`.")
     with np.errstate(divide="ignore"):
         return np.asarray(expit(log_share - np.log(-np.expm1(log_share)) - gamma))
 
 
-def _fill_water(ratio: FloatArray, mass: FloatArray, share: float) -> tuple[float, float, float]:
-    """The constant at which E[min(c r, 1)] is the share, for ratios of maximum 1.
+def _fill_water(
+    log_ratio: FloatArray, mass: FloatArray, share: float
+) -> tuple[float, float, float]:
+    """The log-constant at which E[min(c r, 1)] is the share, for log-ratios of maximum 0.
 
     With ratios descending, c = (share - W_j) / S_j, where the j largest are accepted for sure and
     weigh W_j, and S_j is what the others weigh times their ratio. Returned with the acceptance
     where the ratio is 0, and the rate.
     """
-    order = np.argsort(-ratio)
-    ratio, mass = ratio[order], mass[order]
+    order = np.argsort(-log_ratio)
+    log_ratio, mass = log_ratio[order], mass[order]
+    log_share = np.log(mass) + log_ratio
+    plain = float(np.exp(logsumexp(log_share)))
+    if share <= plain:
+        return 0.0, 0.0, plain  # plain rejection already keeps more than the share
     sure = np.cumsum(mass)
-    thinned = np.append(np.cumsum((mass * ratio)[::-1])[::-1], 0.0)
-    if share <= thinned[0]:
-        return 1.0, 0.0, float(thinned[0])  # plain rejection already keeps more than the share
-    positive = int(np.searchsorted(-ratio, 0.0))
-    reachable = 1.0 if positive == ratio.size else float(sure[positive - 1])
+    positive = int(np.searchsorted(-log_ratio, np.inf))
+    reachable = 1.0 if positive == mass.size else float(sure[positive - 1])
     if share >= reachable:
         unreachable = 1.0 - reachable
         return math.inf, (share - reachable) / unreachable if unreachable > 0 else 1.0, share
-    rates = sure[:positive] + thinned[1 : positive + 1] / ratio[:positive]
+    thinned = np.append(np.logaddexp.accumulate(log_share[positive - 1 :: -1])[::-1], -np.inf)
+    rates = sure[:positive] + np.exp(thinned[1:] - log_ratio[:positive])
     j = min(int(np.searchsorted(rates, share)), positive - 1)
-    return (share - float(sure[j - 1])) / float(thinned[j]), 0.0, share
+    left = max(share - float(sure[j - 1]), 0.0) if j > 0 else share
+    return float(np.log(left) - logsumexp(log_share[j:positive])), 0.0, share
+
+
+def _exp(value: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.exp(value))

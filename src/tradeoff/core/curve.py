@@ -10,6 +10,7 @@ generated samples it lets pass and :math:`b` the share of real samples it reject
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
@@ -18,9 +19,10 @@ import numpy as np
 
 from tradeoff._validation import (
     FloatArray,
-    check_at_least,
     check_lam,
+    check_positive,
     check_shares,
+    freeze,
 )
 from tradeoff.exceptions import InvalidInputError
 
@@ -37,6 +39,7 @@ HEADLINE_RECALL_LAM = 0.4
 _SCHEMA = "tradeoff.PRCurve"
 _SCHEMA_VERSION = 1
 _ROUNDING = 1e-12
+_SMALLEST_WEIGHT = 1e-100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,7 +47,8 @@ class PRCurve:
     r"""The precision-recall curve :math:`\lambda \mapsto (\alpha(\lambda), \beta(\lambda))`.
 
     Piece :math:`j` holds on :math:`[\lambda_j, \lambda_{j+1})` with :math:`\lambda_0 = 0`; there
-    :math:`\alpha = a_j + b_j \lambda`. Get one from :meth:`RatioProfile.curve
+    :math:`\alpha = a_j + b_j \lambda`. Summaries are those of the curve as it is: raw held-out
+    counts may exceed 1, and their summaries with them. Get one from :meth:`RatioProfile.curve
     <tradeoff.core.RatioProfile.curve>` (continuous and concave) or
     :meth:`HeldOutErrors.curve <tradeoff.core.HeldOutErrors.curve>` (small jumps).
 
@@ -82,17 +86,20 @@ class PRCurve:
     upper: PRCurve | None = None
 
     def __post_init__(self) -> None:
+        for name in ("breakpoints", "intercepts", "slopes"):
+            object.__setattr__(self, name, freeze(name, getattr(self, name)))
         n = self.breakpoints.size
-        if self.intercepts.shape != (n + 1,) or self.slopes.shape != (n + 1,):
+        if self.intercepts.size != n + 1 or self.slopes.size != n + 1:
             raise InvalidInputError(
                 f"A curve with {n} breakpoints must have {n + 1} intercepts and slopes. "
                 f"Got {self.intercepts.size} and {self.slopes.size}."
             )
-        for array in (self.breakpoints, self.intercepts, self.slopes):
-            array.flags.writeable = False
+        lam = self.breakpoints
+        if n and not (lam[0] > 0 and lam[-1] < np.inf and (lam[1:] >= lam[:-1]).all()):
+            raise InvalidInputError("`breakpoints` must be positive, finite and ascending.")
 
     @classmethod
-    def from_atoms(
+    def _from_atoms(
         cls,
         thresholds: FloatArray,
         real: FloatArray,
@@ -111,12 +118,6 @@ class PRCurve:
             generated: weight of each atom among generated samples, shape (n,); any positive scale.
             max_precision: the end at :math:`\lambda = \infty`.
             max_recall: the end at :math:`\lambda = 0`.
-
-        Example:
-            >>> import numpy as np
-            >>> t, p, q = np.array([0.5, 2.0]), np.array([0.5, 0.5]), np.array([0.25, 0.75])
-            >>> PRCurve.from_atoms(t, p, q, max_precision=1.0, max_recall=1.0).precision(1.0)
-            0.75
         """
         passed = np.concatenate(([0.0], np.cumsum(generated)))
         rejected = np.concatenate((np.cumsum(real[::-1])[::-1], [0.0]))
@@ -174,8 +175,7 @@ class PRCurve:
             >>> round(curve.f_score(1 / 8), 4), round(curve.f_score(8), 4)
             (0.9848, 0.5039)
         """
-        check_at_least("weight", weight, 0.0, strict=True)
-        s2 = weight**2
+        s2 = min(max(check_positive("weight", weight), _SMALLEST_WEIGHT), 1 / _SMALLEST_WEIGHT) ** 2
         lam = self.breakpoints
         with np.errstate(over="ignore"):
             scale = 1 + s2 * lam
@@ -226,6 +226,8 @@ class PRCurve:
             0.7
         """
         recall = check_shares("recall", recall)
+        rounded = (recall > self.max_recall) & (recall <= self.max_recall * (1 + _ROUNDING))
+        recall = np.where(rounded, self.max_recall, recall)
         a, b = self.intercepts, self.slopes
         left = np.concatenate(([0.0], self.breakpoints))
         right = np.concatenate((self.breakpoints, [np.inf]))
@@ -316,7 +318,7 @@ class PRCurve:
         """Read what :meth:`to_json` wrote, in this or an earlier version."""
         try:
             fields = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, TypeError) as error:
             raise InvalidInputError(
                 f"The text must be JSON written by PRCurve.to_json. {error}."
             ) from None
@@ -364,8 +366,8 @@ class ROCCurve:
     def collapsed_mass(self, epsilon: npt.ArrayLike) -> float | FloatArray:
         r"""Upper edge of the mode-collapse region at :math:`\varepsilon`.
 
-        The largest :math:`\delta` such that some, possibly randomised, set has
-        :math:`P(S) \ge \delta` and :math:`Q(S) \le \varepsilon`.
+        The largest :math:`\delta = P(S)` with :math:`Q(S) \le \varepsilon` among the rules of the
+        curve and mixtures of neighboring ones; for a profile, among all sets.
         """
         return _same_kind(np.interp(check_shares("epsilon", epsilon), self.generated, self.real))
 
@@ -398,16 +400,15 @@ def _from_fields(fields: Any) -> PRCurve:
             f"This version of tradeoff reads {_SCHEMA} version {_SCHEMA_VERSION}. "
             f"Got version {fields.get('version')!r}: update tradeoff to read it."
         )
-    missing = _to_fields(_EMPTY).keys() - fields.keys()
-    if missing:
+    names = {field.name for field in dataclasses.fields(PRCurve)}
+    if missing := names - fields.keys():
         raise InvalidInputError(f"The JSON of a curve lacks {', '.join(sorted(missing))}.")
     return PRCurve(
-        **{
-            name: np.asarray(fields[name], dtype=np.float64)
-            for name in ("breakpoints", "intercepts", "slopes")
-        },
-        max_precision=float(fields["max_precision"]),
-        max_recall=float(fields["max_recall"]),
+        breakpoints=fields["breakpoints"],
+        intercepts=fields["intercepts"],
+        slopes=fields["slopes"],
+        max_precision=float(check_lam(fields["max_precision"], "max_precision")),
+        max_recall=float(check_lam(fields["max_recall"], "max_recall")),
         lower=_from_fields(fields["lower"]) if fields["lower"] else None,
         upper=_from_fields(fields["upper"]) if fields["upper"] else None,
     )
@@ -415,12 +416,3 @@ def _from_fields(fields: Any) -> PRCurve:
 
 def _number_to_json(value: float) -> float | str:
     return value if np.isfinite(value) else str(value)
-
-
-_EMPTY = PRCurve(
-    breakpoints=np.empty(0),
-    intercepts=np.zeros(1),
-    slopes=np.zeros(1),
-    max_precision=0.0,
-    max_recall=0.0,
-)

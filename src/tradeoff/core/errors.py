@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_vector, check_weights
+from tradeoff._validation import FloatArray, check_type, check_vector, check_weights, freeze
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.law import LogRatioLaw
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 __all__ = ["HeldOutErrors"]
+
+_STEEPEST = 700.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, init=False)
@@ -31,8 +33,9 @@ class HeldOutErrors:
     Args:
         real: log p/q of held-out real samples, shape (n,).
         generated: log p/q of held-out generated samples, shape (m,).
-        real_weights: weights of the real samples, shape (n,); equal if not given.
-        generated_weights: weights of the generated samples, shape (m,); equal if not given.
+        real_weights: weights of the real samples, shape (n,), on one scale for all folds; equal if
+            not given.
+        generated_weights: weights of the generated samples, shape (m,).
 
     Example:
         >>> from tradeoff import HeldOutErrors
@@ -67,9 +70,7 @@ class HeldOutErrors:
             ),
         }
         for name, value in fields.items():
-            own = value.copy()
-            own.flags.writeable = False
-            object.__setattr__(self, name, own)
+            object.__setattr__(self, name, freeze(name, value.copy()))
 
     def merge(self, *others: HeldOutErrors) -> HeldOutErrors:
         """Pool the samples of several folds, each held out once.
@@ -79,6 +80,8 @@ class HeldOutErrors:
             >>> fold.merge(HeldOutErrors(real=[-1.0], generated=[-1.0])).curve().precision(1.0)
             0.5
         """
+        for other in others:
+            check_type("others", other, HeldOutErrors)
         parts = (self, *others)
         return HeldOutErrors(
             real=np.concatenate([part.real for part in parts]),
@@ -91,15 +94,16 @@ class HeldOutErrors:
         """The held-out curve, as counted: it jumps, and may exceed min(1, λ).
 
         Its ends say only whether infinite log-ratios occurred: with finite ones they are 1.
+        Finite log-ratios beyond ±700 count as ±700, so that slopes stay within float64.
         """
         negated = np.concatenate((-self.real, -self.generated))
         order = np.argsort(negated)
-        with np.errstate(over="ignore"):
-            thresholds = np.exp(negated[order])
-        return PRCurve.from_atoms(
-            thresholds,
-            np.append(self.real_weights, np.zeros(self.generated.size))[order],
-            np.append(np.zeros(self.real.size), self.generated_weights)[order],
+        negated = negated[order]
+        bounded = np.where(np.isinf(negated), negated, np.clip(negated, -_STEEPEST, _STEEPEST))
+        return PRCurve._from_atoms(
+            np.exp(bounded),
+            np.append(_scaled(self.real_weights), np.zeros(self.generated.size))[order],
+            np.append(np.zeros(self.real.size), _scaled(self.generated_weights))[order],
             max_precision=_end(self.generated_law, self.real_law, -np.inf),
             max_recall=_end(self.real_law, self.generated_law, np.inf),
         )
@@ -116,12 +120,23 @@ class HeldOutErrors:
     @property
     def real_law(self) -> LogRatioLaw:
         """The empirical law of log p/q under P."""
-        return LogRatioLaw(self.real, self.real_weights / self.real_weights.sum())
+        return _law(self.real, self.real_weights)
 
     @property
     def generated_law(self) -> LogRatioLaw:
         """The empirical law of log p/q under Q."""
-        return LogRatioLaw(self.generated, self.generated_weights / self.generated_weights.sum())
+        return _law(self.generated, self.generated_weights)
+
+
+def _law(log_ratio: FloatArray, weights: FloatArray) -> LogRatioLaw:
+    kept = weights > 0
+    weights = _scaled(weights[kept])
+    return LogRatioLaw(log_ratio[kept], weights / weights.sum())
+
+
+def _scaled(weights: FloatArray) -> FloatArray:
+    """Weights of maximum 1, whose sum does not overflow."""
+    return np.asarray(weights / weights.max())
 
 
 def _end(own: LogRatioLaw, other: LogRatioLaw, excluded: float) -> float:

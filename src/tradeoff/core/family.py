@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_at_least, check_choice, check_shares
+from tradeoff._validation import (
+    FloatArray,
+    check_choice,
+    check_count,
+    check_number,
+    check_numbers,
+    check_shares,
+    check_vector,
+)
 from tradeoff.core.frontier import Kind, RenyiFrontier
 from tradeoff.exceptions import InvalidInputError
 
@@ -65,7 +73,7 @@ class ExponentialFamily:
 
         It is infinite where :math:`a\theta_1 + (1-a)\theta_2` leaves the domain.
         """
-        order = check_at_least("order", order, 0.0)
+        order = check_number("order", order, at_least=0.0)
         if order == 1:
             return self.kl(first, second)
         between = float(self.log_partition(order * first + (1.0 - order) * second))
@@ -93,9 +101,10 @@ class ExponentialFamily:
         self, *, real: FloatArray, generated: FloatArray, kind: Kind, weight: npt.ArrayLike
     ) -> RenyiFrontier:
         """The frontier of order 1; the inclusive one among references within the family."""
+        check_choice("kind", kind, ("exclusive", "inclusive"))
         references = [
             self.reference(real=real, generated=generated, kind=kind, weight=w)
-            for w in np.atleast_1d(check_shares("weight", weight))
+            for w in check_shares("weight", check_vector("weight", weight))
         ]
         if kind == "exclusive":
             costs = [(self.kl(r, generated), self.kl(r, real)) for r in references]
@@ -120,7 +129,7 @@ class GaussianFamily(ExponentialFamily):
     """
 
     def __init__(self, dim: int) -> None:
-        object.__setattr__(self, "dim", int(check_at_least("dim", dim, 1)))
+        object.__setattr__(self, "dim", check_count("dim", dim))
         super().__init__(
             log_partition=self._log_partition,
             to_mean=self._to_mean,
@@ -129,6 +138,9 @@ class GaussianFamily(ExponentialFamily):
 
     dim: int
 
+    def __repr__(self) -> str:
+        return f"GaussianFamily({self.dim})"
+
     def natural(self, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> FloatArray:
         """The natural parameter of a Gaussian.
 
@@ -136,14 +148,17 @@ class GaussianFamily(ExponentialFamily):
             mean: shape (d,).
             covariance: positive definite, shape (d, d).
         """
-        mean = np.asarray(mean, dtype=np.float64)
-        covariance = np.asarray(covariance, dtype=np.float64)
+        mean, covariance = check_numbers("mean", mean), check_numbers("covariance", covariance)
         if mean.shape != (self.dim,) or covariance.shape != (self.dim, self.dim):
             raise InvalidInputError(
                 f"A Gaussian of dimension {self.dim} needs a mean of shape ({self.dim},) and a "
                 f"covariance of shape ({self.dim}, {self.dim}). "
                 f"Got {mean.shape} and {covariance.shape}."
             )
+        if not np.isfinite(mean).all():
+            raise InvalidInputError("`mean` must be finite.")
+        if not (np.isfinite(covariance).all() and np.allclose(covariance, covariance.T)):
+            raise InvalidInputError("`covariance` must be finite and symmetric.")
         if not np.all(np.linalg.eigvalsh(covariance) > 0):
             raise InvalidInputError("`covariance` must be positive definite.")
         precision = np.linalg.inv(covariance)

@@ -20,13 +20,16 @@ from scipy.special import expit, logsumexp
 
 from tradeoff._validation import (
     FloatArray,
-    check_at_least,
     check_choice,
     check_lam,
+    check_order,
+    check_positive,
     check_shares,
+    check_type,
     check_vector,
 )
 from tradeoff.core.law import HasLogRatioLaws, LogRatioLaw
+from tradeoff.core.profile import RatioProfile
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -100,10 +103,15 @@ def renyi_frontier(
         :cite:`djolonga2020`.
     """
     check_choice("kind", kind, ("exclusive", "inclusive"))
-    order = check_at_least("order", order, 0.0)
+    order = check_order(order)
+    check_type("source", source, HasLogRatioLaws)
     log_odds = _log_odds(order, kind, weight, lam)
     cost = _exclusive_cost if kind == "exclusive" else _inclusive_cost
     real, generated = source.real_law, source.generated_law
+    if (real.log_ratio == -np.inf).any() or (generated.log_ratio == np.inf).any():
+        raise InvalidInputError(
+            "Real samples must not have a log-ratio of -inf, nor generated samples one of inf."
+        )
     # Seen from P, the ratio is 1/r and the weight 1 - w.
     generated_side = np.array([cost(order, x, generated, real) for x in log_odds])
     real_side = np.array([cost(order, -x, _invert(real), _invert(generated)) for x in log_odds])
@@ -117,7 +125,7 @@ def renyi_frontier(
 
 
 def mauve(
-    source: HasLogRatioLaws, *, scaling: float = 5.0, weight: npt.ArrayLike | None = None
+    profile: RatioProfile, *, scaling: float = 5.0, weight: npt.ArrayLike | None = None
 ) -> float:
     r"""MAUVE: area under :math:`(e^{-c\,\mathrm{KL}(Q\|R_t)}, e^{-c\,\mathrm{KL}(P\|R_t)})`.
 
@@ -125,10 +133,10 @@ def mauve(
     :math:`\Gamma(c+1)^2/\Gamma(2c+1)`, not 0, for disjoint ones.
 
     Args:
-        source: a profile, or held-out errors, for which it is a biased plug-in.
+        profile: the law of p/q.
         scaling: the constant :math:`c > 0`.
-        weight: weights of the trapezoids of a published recipe, averaged over both
-            orientations; the exact area if not given.
+        weight: weights :math:`1 - t` on Q in (0, 1) at which the curve is sampled and joined by
+            straight lines, as in the published code; the exact area if not given.
 
     Example:
         >>> from tradeoff import RatioProfile
@@ -140,15 +148,16 @@ def mauve(
     References:
         :cite:`pillutla2021`.
     """
-    check_at_least("scaling", scaling, 0.0, strict=True)
+    check_type("profile", profile, RatioProfile)
+    scaling = check_positive("scaling", scaling)
     if weight is not None:
         path = np.sort(check_vector("weight", weight))[::-1]
-        points = renyi_frontier(source, order=1.0, kind="inclusive", weight=path)
+        points = renyi_frontier(profile, order=1.0, kind="inclusive", weight=path)
         x = np.concatenate(([1.0], points.recall**scaling, [0.0]))
         y = np.concatenate(([0.0], points.precision**scaling, [1.0]))
-        return float(0.5 * (np.trapezoid(x, y) - np.trapezoid(y, x)))
+        return float(np.trapezoid(x, y))
 
-    real, generated = source.real_law, source.generated_law
+    real, generated = profile.real_law, profile.generated_law
 
     def height(s: float) -> float:
         """y at t = σ(s)."""

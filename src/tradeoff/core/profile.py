@@ -6,20 +6,26 @@ A profile is a list of atoms with real mass :math:`p_i` and generated mass :math
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from tradeoff._validation import FloatArray, check_masses, check_vector, check_weights
+from tradeoff._validation import (
+    FloatArray,
+    check_masses,
+    check_type,
+    check_vector,
+    check_weights,
+    freeze,
+)
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.law import LogRatioLaw
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
 __all__ = ["RatioProfile"]
@@ -50,8 +56,8 @@ class RatioProfile:
     q: FloatArray
 
     def __post_init__(self) -> None:
-        for array in (self.p, self.q):
-            array.flags.writeable = False
+        for name in ("p", "q"):
+            object.__setattr__(self, name, freeze(name, getattr(self, name)))
 
     @classmethod
     def from_masses(cls, p: npt.ArrayLike, q: npt.ArrayLike) -> RatioProfile:
@@ -104,19 +110,18 @@ class RatioProfile:
         real, generated = check_vector("real", real), check_vector("generated", generated)
         scores = np.concatenate((real, generated))
         order = np.argsort(scores)
-        weights = np.concatenate(
-            (
-                check_weights("real_weights", real_weights, real.size),
-                check_weights("generated_weights", generated_weights, generated.size),
-            )
+        sides = (
+            check_weights("real_weights", real_weights, real.size),
+            check_weights("generated_weights", generated_weights, generated.size),
         )
+        weights = np.concatenate([side / side.max() for side in sides])
         is_real = order < real.size
         if real_weights is not None or generated_weights is not None:
             weights = weights[order]
         p, q = np.where(is_real, weights, 0.0), np.where(is_real, 0.0, weights)
         scores = scores[order]
         p, q = _pool(p, q, scores[1:] != scores[:-1])
-        p, q = _pool_violators(p, q)
+        p, q = _pool_violators(*_drop_empty(p, q))
         return cls._sorted(p / p.sum(), q / q.sum())
 
     @classmethod
@@ -129,6 +134,7 @@ class RatioProfile:
             >>> RatioProfile.concatenate([a, b]).curve().precision(1.0)
             0.5
         """
+        check_type("profiles", profiles, Sequence)
         if not profiles:
             raise InvalidInputError("`profiles` must hold at least one profile. Got none.")
         p = np.concatenate([profile.p for profile in profiles])
@@ -137,9 +143,7 @@ class RatioProfile:
 
     @classmethod
     def _sorted(cls, p: FloatArray, q: FloatArray) -> RatioProfile:
-        kept = (p > 0) | (q > 0)
-        if not kept.all():
-            p, q = p[kept], q[kept]
+        p, q = _drop_empty(p, q)
         order = np.argsort(_breakpoints(p, q))
         return cls(p[order], q[order])
 
@@ -151,7 +155,7 @@ class RatioProfile:
             >>> curve.precision([0.5, 1.0, 2.0])
             array([0.5, 0.9, 1. ])
         """
-        return PRCurve.from_atoms(
+        return PRCurve._from_atoms(
             _breakpoints(self.p, self.q),
             self.p,
             self.q,
@@ -161,7 +165,7 @@ class RatioProfile:
 
     def swap(self) -> RatioProfile:
         """The profile with the roles of real and generated exchanged."""
-        return RatioProfile(self.q[::-1], self.p[::-1])
+        return self._sorted(self.q[::-1], self.p[::-1])
 
     @property
     def real_law(self) -> LogRatioLaw:
@@ -183,6 +187,11 @@ class RatioProfile:
 def _breakpoints(p: FloatArray, q: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", over="ignore"):
         return q / p
+
+
+def _drop_empty(p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    kept = (p > 0) | (q > 0)
+    return (p, q) if kept.all() else (p[kept], q[kept])
 
 
 def _divide(mass: FloatArray, parts: int) -> FloatArray:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tradeoff._validation import check_type
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, PRCurve
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -25,6 +25,7 @@ _HEADLINES = (
     (HEADLINE_PRECISION_LAM, "^", f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
     (HEADLINE_RECALL_LAM, ">", f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
 )
+_LIMIT = 1.02
 _ANGLES = 2001
 _MOST_BREAKPOINTS = 2000
 
@@ -48,9 +49,13 @@ class PRCurveDisplay:
     ax_: Axes
 
     def __init__(self, curves: PRCurve | Mapping[str, PRCurve]) -> None:
-        self.curves = {"": curves} if isinstance(curves, PRCurve) else dict(curves)
-        if not self.curves:
+        curves = {"": curves} if isinstance(curves, PRCurve) else curves
+        check_type("curves", curves, Mapping)
+        if not curves:
             raise InvalidInputError("`curves` must hold at least one curve. Got none.")
+        for curve in curves.values():
+            check_type("curves", curve, PRCurve)
+        self.curves = dict(curves)
 
     def plot(self, ax: Axes | None = None, *, headline: bool = True) -> PRCurveDisplay:
         """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
@@ -70,7 +75,7 @@ class PRCurveDisplay:
             ax.plot(recall, precision, color=color, label=name or None, linewidth=2, zorder=3)
             _draw_band(ax, curve, color)
             if headline:
-                _draw_headline(ax, curve, color)
+                _draw_headline(ax, curve, color, size=max(5.0, 11.0 - 2 * i))
         if headline:
             for _, marker, label in _HEADLINES:
                 ax.plot([], [], marker, color="0.3", label=label)
@@ -82,7 +87,7 @@ class PRCurveDisplay:
 
 
 def _outline(curve: PRCurve) -> tuple[FloatArray, FloatArray]:
-    """Points along the curve from (0, precision) to (recall, 0), all breakpoints among them."""
+    """Points along the curve, breakpoints among them unless they are too many to be seen."""
     breakpoints = curve.breakpoints
     if breakpoints.size > _MOST_BREAKPOINTS:
         breakpoints = breakpoints[:: breakpoints.size // _MOST_BREAKPOINTS]
@@ -92,7 +97,7 @@ def _outline(curve: PRCurve) -> tuple[FloatArray, FloatArray]:
 
 
 def _draw_frame(ax: Axes) -> None:
-    ax.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal", xlabel="recall", ylabel="precision")
+    ax.set(xlim=(0, _LIMIT), ylim=(0, _LIMIT), aspect="equal", xlabel="recall", ylabel="precision")
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":", zorder=1)
     ax.annotate(
         "λ = 1",
@@ -124,7 +129,18 @@ def _draw_band(ax: Axes, curve: PRCurve, color: str) -> None:
     )
 
 
-def _draw_headline(ax: Axes, curve: PRCurve, color: str) -> None:
+def _draw_headline(ax: Axes, curve: PRCurve, color: str, size: float) -> None:
+    """Markers that shrink from curve to curve, so that none hides another."""
     for lam, marker, _ in _HEADLINES:
         point = (curve.recall(lam), curve.precision(lam))
-        ax.plot(*point, marker, color=color, markersize=8, zorder=4, clip_on=False)
+        outside = max(point) > _LIMIT
+        ax.plot(
+            *point,
+            marker,
+            color=color,
+            markersize=size,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            zorder=4,
+            clip_on=outside,
+        )

@@ -14,24 +14,30 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_at_least
+from tradeoff._validation import FloatArray, check_numbers, check_positive, check_type
+from tradeoff.core.curve import PRCurve
+from tradeoff.core.profile import RatioProfile
 from tradeoff.exceptions import UndefinedError
 
 if TYPE_CHECKING:
-    from tradeoff.core.curve import PRCurve
-    from tradeoff.core.profile import RatioProfile
+    from collections.abc import Callable
 
-__all__ = ["Array", "Divergence", "Scaled", "namespace"]
+__all__ = ["Array", "Divergence", "Scaled", "apply"]
 
 Array = Any
 """An array of any array-API namespace, or a number."""
 
 
-def namespace(x: Array) -> tuple[Any, Array]:
-    """The array namespace of x and x itself; numbers become NumPy arrays."""
-    if isinstance(x, (int, float)):
-        return np, np.asarray(x, dtype=np.float64)
-    return array_api_compat.array_namespace(x), x
+def apply(function: Callable[[Any, Array], Array], x: Array) -> Array:
+    """Apply a function of (namespace, array) to an array, a list or a number; numbers give numbers.
+
+    NumPy's warnings are silenced: infinite values at the ends of a domain are meant, and NaN shows.
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        if array_api_compat.is_array_api_obj(x):
+            return function(array_api_compat.array_namespace(x), x)
+        result = function(np, check_numbers("argument", x))
+        return float(result) if result.ndim == 0 else result
 
 
 class Divergence(ABC):
@@ -60,63 +66,70 @@ class Divergence(ABC):
 
     def generator(self, u: Array) -> Array:
         r""":math:`f(u)` of ratios :math:`u = p/q \ge 0`; same shape and namespace."""
-        xp, u = namespace(u)
-        inside = u > 0
-        value = self._generator(xp, xp.where(inside, u, xp.ones_like(u)))
-        return xp.where(inside, value, xp.full_like(value, self.at_zero))
+
+        def value(xp: Any, u: Array) -> Array:
+            zero = u == 0
+            inside = self._generator(xp, xp.where(zero, xp.ones_like(u), u))
+            return xp.where(zero, xp.full_like(inside, self.at_zero), inside)
+
+        return apply(value, u)
 
     def derivative(self, u: Array) -> Array:
         r""":math:`f'(u)`, which is the optimal discriminator :math:`T^*` at the ratio u."""
-        xp, u = namespace(u)
-        return self._derivative(xp, u)
+        return apply(self._derivative, u)
 
     def second_derivative(self, u: Array) -> Array:
         r""":math:`f''(u)`."""
-        xp, u = namespace(u)
-        return self._second_derivative(xp, u)
+        return apply(self._second_derivative, u)
 
     def conjugate(self, t: Array) -> Array:
         r""":math:`f^*(t) = \sup_{u \ge 0} tu - f(u)`, infinite above the discriminator's range."""
-        xp, t = namespace(t)
         low, high = self.discriminator_range
-        with np.errstate(divide="ignore"):  # at the end of the range, where it may be infinite
-            value = self._conjugate(xp, xp.clip(t, low, high))
-        value = xp.where(t < low, xp.full_like(value, -self.at_zero), value)
-        return xp.where(t > high, xp.full_like(value, np.inf), value)
+
+        def value(xp: Any, t: Array) -> Array:
+            inside = self._conjugate(xp, xp.clip(t, low, high))
+            inside = xp.where(t < low, xp.full_like(inside, -self.at_zero), inside)
+            return xp.where(t > high, xp.full_like(inside, np.inf), inside)
+
+        return apply(value, t)
 
     def activation(self, w: Array) -> Array:
         """Maps a network's output, any real number, into the discriminator's range."""
-        xp, w = namespace(w)
-        return self._activation(xp, w)
+        return apply(self._activation, w)
 
     def ratio(self, t: Array) -> Array:
-        r"""The ratio :math:`p/q = \nabla f^*(t)` that a discriminator's output t stands for."""
-        xp, t = namespace(t)
-        return self._ratio(xp, t)
+        r"""The ratio :math:`p/q = \nabla f^*(t)` that t stands for; NaN outside the range."""
+        low, high = self.discriminator_range
+
+        def value(xp: Any, t: Array) -> Array:
+            inside = self._ratio(xp, xp.clip(t, low, high))
+            return xp.where((t < low) | (t > high), xp.full_like(inside, np.nan), inside)
+
+        return apply(value, t)
 
     def weight(self, lam: Array) -> Array:
         r"""The weight in :math:`D_f = \int_0^\infty w(\lambda) D_\lambda\,d\lambda`.
 
         :math:`w(\lambda) = \lambda^{-3} f''(1/\lambda)`: what trade-off does this loss target?
         """
-        xp, lam = namespace(lam)
-        return self._second_derivative(xp, 1.0 / lam) / lam**3
+        return apply(lambda xp, lam: self._second_derivative(xp, 1.0 / lam) / lam**3, lam)
 
     @abstractmethod
     def reverse(self) -> Divergence:
         r"""The divergence of swapped roles, :math:`f^\circ(u) = u f(1/u)`."""
 
     def of(self, profile: RatioProfile) -> float:
-        r"""The exact value on a profile, boundary terms included."""
+        r"""The exact value on a profile, boundary terms included; never below :math:`f(1)`."""
+        check_type("profile", profile, RatioProfile)
         p, q = profile.p, profile.q
         more = (p >= q) & (q > 0)
         less = (p < q) & (p > 0)
         # Each ratio is taken below 1, so that tiny masses do not overflow: p f°(q/p) = q f(p/q).
-        value = np.sum(p[more] * self.reverse().generator(q[more] / p[more]))
-        value += np.sum(q[less] * self.generator(p[less] / q[less]))
-        return (
-            float(value) + _cost(p[q == 0], self.slope_at_infinity) + _cost(q[p == 0], self.at_zero)
-        )
+        with np.errstate(over="ignore"):
+            value = np.sum(p[more] * self.reverse().generator(q[more] / p[more]))
+            value += np.sum(q[less] * self.generator(p[less] / q[less]))
+        value += _cost(p[q == 0], self.slope_at_infinity) + _cost(q[p == 0], self.at_zero)
+        return max(float(value), float(self.generator(1.0)))
 
     def of_curve(self, curve: PRCurve) -> float:
         r"""The value rebuilt from the PR-divergences of a curve, exactly piece by piece.
@@ -134,6 +147,7 @@ class Divergence(ABC):
             >>> round(KL().of_curve(errors.curve()), 6)
             1.262795
         """
+        check_type("curve", curve, PRCurve)
         # Each half is integrated with ratios below 1, so that nothing overflows.
         precision_half = self._beyond_one(curve)
         recall_half = self.reverse()._beyond_one(curve.swap())
@@ -188,12 +202,12 @@ class Scaled(Divergence):
         >>> half = 0.5 * Pearson()
         >>> isinstance(half, Scaled), half
         (True, 0.5 * Pearson())
-        >>> float(half.conjugate(0.5)), float(half.ratio(0.5))
+        >>> half.conjugate(0.5), half.ratio(0.5)
         (0.625, 1.5)
     """
 
     def __init__(self, factor: float, divergence: Divergence) -> None:
-        self.factor = check_at_least("factor", factor, 0.0, strict=True)
+        self.factor = check_positive("factor", factor)
         self.divergence = divergence
         self.name = divergence.name
         self.at_zero = factor * divergence.at_zero

@@ -6,16 +6,14 @@ Their discriminators only say on which side of the kink a sample lies, so they c
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tradeoff._validation import check_lam
+from tradeoff._validation import check_number, check_type
+from tradeoff.core.curve import PRCurve
 from tradeoff.core.divergence.base import Array, Divergence
-
-if TYPE_CHECKING:
-    from tradeoff.core.curve import PRCurve
-    from tradeoff.core.profile import RatioProfile
+from tradeoff.core.profile import RatioProfile
 
 __all__ = ["PRDivergence", "TotalVariation"]
 
@@ -85,7 +83,7 @@ class PRDivergence(Divergence):
     name = "PR-divergence"
 
     def __init__(self, lam: float) -> None:
-        self.lam = float(check_lam(lam))
+        self.lam = math.inf if lam == math.inf else check_number("lam", lam, at_least=0.0)
         self.at_zero = 1.0 if math.isinf(self.lam) else 1.0 - max(self.lam, 1.0)
         self.slope_at_infinity = 0.0 if math.isinf(self.lam) else self.lam
         self.discriminator_range = (0.0, self.lam)
@@ -106,6 +104,7 @@ class PRDivergence(Divergence):
 
     def of(self, profile: RatioProfile) -> float:
         """The exact value on a profile, by a generator that is never negative."""
+        check_type("profile", profile, RatioProfile)
         p, q = profile.p, profile.q
         if math.isinf(self.lam):
             return float(q[p == 0].sum())
@@ -114,6 +113,7 @@ class PRDivergence(Divergence):
 
     def of_curve(self, curve: PRCurve) -> float:
         r""":math:`\min(1, \lambda) - \alpha(\lambda)`."""
+        check_type("curve", curve, PRCurve)
         return min(1.0, self.lam) - curve.precision(self.lam)
 
     def _generator(self, xp: Any, u: Array) -> Array:
@@ -131,7 +131,7 @@ class PRDivergence(Divergence):
 
     def _activation(self, xp: Any, w: Array) -> Array:
         self._require_finite("activation")
-        return self.lam / (1.0 + xp.exp(-w))
+        return 0.5 * self.lam * (1.0 + xp.tanh(0.5 * w))
 
     def _ratio(self, xp: Any, t: Array) -> Array:
         raise self._undefined("ratio", _ONE_SIDED)

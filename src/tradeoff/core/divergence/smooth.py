@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tradeoff._validation import check_number
 from tradeoff.core.divergence.base import Array, Divergence
 from tradeoff.core.divergence.special import box_cox, log_lambert_w_exp, softplus
 
@@ -358,7 +359,7 @@ class Amari(Divergence):
     name = "Amari divergence"
 
     def __init__(self, order: float) -> None:
-        self.order = a = float(order)
+        self.order = a = check_number("order", order)
         self.at_zero = 1.0 / a if a > 0 else _INF
         self.slope_at_infinity = 1.0 / (1.0 - a) if a < 1 else _INF
         self.discriminator_range = (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tradeoff.core.divergence.base import Array, namespace
+from tradeoff.core.divergence.base import Array, apply
 
 __all__ = ["lambert_w"]
 
@@ -10,16 +10,19 @@ _NEWTON_STEPS = 8
 
 
 def lambert_w(x: Array) -> Array:
-    r"""Lambert's :math:`W_0(x)`, the solution of :math:`w e^w = x`, for :math:`x > 0`.
+    r"""Lambert's :math:`W_0(x)`, the solution of :math:`w e^w = x`, for :math:`x \ge 0`.
 
     Example:
         >>> from tradeoff.core.divergence import lambert_w
-        >>> w = float(lambert_w(1.0))
-        >>> round(w, 6)
+        >>> round(lambert_w(1.0), 6)
         0.567143
     """
-    xp, x = namespace(x)
-    return xp.exp(log_lambert_w_exp(xp, xp.log(x)))
+
+    def value(xp: Any, x: Array) -> Array:
+        w = xp.exp(log_lambert_w_exp(xp, xp.log(xp.where(x == 0, xp.ones_like(x), x))))
+        return xp.where(x == 0, xp.zeros_like(x), w)
+
+    return apply(value, x)
 
 
 def log_lambert_w_exp(xp: Any, y: Array) -> Array:
