@@ -1,6 +1,12 @@
 """Shared settings of the test suite."""
 
+import os
+
 from hypothesis import HealthCheck, settings
+
+# The workers of xdist share the cores: threads within them would only wait for each other.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
 # Derandomised: the same examples in every run. `--hypothesis-profile=search` looks for new ones.
 settings.register_profile("fixed", derandomize=True, max_examples=60, deadline=None, database=None)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import linprog
@@ -192,6 +192,7 @@ def test_precision_at_recall_is_the_edge_of_what_is_attainable(profile, recall):
     st.lists(st.integers(0, 30), min_size=2, max_size=9),
     st.lists(st.integers(0, 30), min_size=9, max_size=9),
 )
+@example([1, 4, 0, 1, 3, 0, 0, 0, 0], [1, 1, 0, 1, 0, 0, 0, 0, 0])
 def test_largest_recall_is_attained_despite_rounding(real, generated):
     p, q = np.array(real, float), np.array(generated[: len(real)], float)
     p[0], q[0] = p[0] + 1, q[0] + 1

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.laws.divergences import SMOOTH
+from tests.laws.strategies import profiles
 from tradeoff import HeldOutErrors, RatioProfile
 from tradeoff.core.divergence import KL
 
@@ -154,6 +155,7 @@ def test_held_out_summaries_are_limits_of_fine_grids(real, generated):
 
 @given(scores, scores)
 def test_rebuilt_divergence_of_held_out_errors_is_the_dual_bound(real, generated):
+    real, generated = real / 3, generated / 3  # further out, a discriminator has no digits left
     curve = HeldOutErrors(real=real, generated=generated).curve()
     for name, divergence in SMOOTH.items():
         if divergence.discriminator_range == (-np.inf, 0.5):
@@ -172,6 +174,32 @@ def test_errors_swap_with_roles(real, generated):
     np.testing.assert_allclose(
         errors.curve().precision(lam), errors.swap().curve().recall(1 / lam), atol=1e-12
     )
+
+
+@given(scores, scores)
+def test_clipped_curve_is_monotone_within_bounds_and_no_lower_than_it_must(real, generated):
+    raw = HeldOutErrors(real=real, generated=generated).curve()
+    shown = raw.clipped()
+    knots = np.union1d(shown.breakpoints, raw.breakpoints)
+    around = [knots * (1 + side) for side in (-1e-9, 0.0, 1e-9)]
+    lam = np.unique(np.concatenate((*around, np.geomspace(1e-10, 1e10, 401))))
+    cap = np.minimum(1, lam)
+    alpha = shown.precision(lam)
+    assert (alpha <= cap * (1 + 1e-12)).all()
+    assert (alpha >= np.minimum(raw.precision(lam), cap) * (1 - 1e-9)).all()
+    assert (np.diff(alpha) >= -1e-12).all()
+    assert (np.diff(shown.recall(lam)) <= 1e-12).all()
+    # It is the smallest such curve: brute force on the grid of all knots finds the same.
+    rising = np.maximum.accumulate(np.minimum(raw.precision(lam), cap))
+    recall = np.maximum.accumulate((rising / lam)[::-1])[::-1]
+    assert (alpha >= lam * recall * (1 - 1e-6)).all()
+    assert np.abs(alpha - lam * recall).max() < 1e-6
+
+
+@given(profiles())
+def test_clipping_leaves_the_curve_of_a_profile_alone(profile):
+    curve = profile.curve()
+    np.testing.assert_allclose(curve.clipped().precision(GRID), curve.precision(GRID), atol=1e-9)
 
 
 def test_ends_tell_of_infinite_log_ratios():

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -127,10 +128,14 @@ class PRCurve:
         run_ends = np.flatnonzero(inner[1:] != inner[:-1]) + 1
         pieces = first + np.concatenate(([0], run_ends, [inner.size] if inner.size else []))
         pieces = pieces.astype(np.intp)
+        intercepts, slopes = passed[pieces] / passed[-1], rejected[pieces] / rejected[0]
+        # The outermost pieces end at the ends, to the last bit.
+        slopes[0] = max_recall if intercepts[0] == 0 else slopes[0]
+        intercepts[-1] = max_precision if slopes[-1] == 0 else intercepts[-1]
         return cls(
             breakpoints=thresholds[pieces[1:] - 1],
-            intercepts=passed[pieces] / passed[-1],
-            slopes=rejected[pieces] / rejected[0],
+            intercepts=intercepts,
+            slopes=slopes,
             max_precision=max_precision,
             max_recall=max_recall,
         )
@@ -302,6 +307,23 @@ class PRCurve:
             upper=self.upper.swap() if self.upper else None,
         )
 
+    def clipped(self) -> PRCurve:
+        r"""The curve clipped at :math:`\min(1, \lambda)` and made monotone, as it is shown.
+
+        Held-out counts jump and may exceed what any pair of laws attains. Clipping lowers them
+        where they do; then precision is replaced by its largest value at smaller slopes, and
+        recall by its largest value at greater ones, which only raises them. Bands are left out.
+
+        Example:
+            >>> from tradeoff import HeldOutErrors
+            >>> raw = HeldOutErrors(real=[0.5, -0.2], generated=[0.3, -0.4]).curve()
+            >>> raw.precision(4.0), raw.clipped().precision(4.0)
+            (1.0, 1.0)
+            >>> raw.precision(1.1).__round__(2), raw.clipped().precision(1.1).__round__(2)
+            (1.05, 1.0)
+        """
+        return _rising(_rising(_capped(self)).swap()).swap()
+
     def to_json(self) -> str:
         """The curve as JSON, without loss; :meth:`from_json` reads it back.
 
@@ -370,6 +392,47 @@ class ROCCurve:
         curve and mixtures of neighboring ones; for a profile, among all sets.
         """
         return _same_kind(np.interp(check_shares("epsilon", epsilon), self.generated, self.real))
+
+
+def _capped(curve: PRCurve) -> PRCurve:
+    """The minimum of the curve and min(1, λ), with a breakpoint wherever they cross."""
+    lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
+    left, right = np.concatenate(([0.0], lam)), np.concatenate((lam, [np.inf]))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        crossings = np.stack(((1.0 - a) / b, a / (1.0 - b)))
+    crossings = crossings[(crossings > left) & (crossings < right)]
+    knots = np.unique(np.concatenate((lam, crossings, [1.0])))
+    piece = np.searchsorted(lam, np.concatenate(([0.0], knots)), side="right")
+    inner = np.sqrt(knots[:-1]) * np.sqrt(knots[1:])
+    last = min(2.0 * float(knots[-1]), sys.float_info.max)
+    middle = np.concatenate(([0.5 * knots[0]], inner, [last]))
+    below = a[piece] + b[piece] * middle <= np.minimum(1.0, middle)
+    return PRCurve(
+        breakpoints=knots,
+        intercepts=np.where(below, a[piece], np.where(middle > 1, 1.0, 0.0)),
+        slopes=np.where(below, b[piece], np.where(middle > 1, 0.0, 1.0)),
+        max_precision=min(1.0, curve.max_precision),
+        max_recall=min(1.0, curve.max_recall),
+    )
+
+
+def _rising(curve: PRCurve) -> PRCurve:
+    """The running maximum of precision: each piece waits at the level reached before it."""
+    lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
+    left, right = np.concatenate(([0.0], lam)), np.concatenate((lam, [np.inf]))
+    level = np.maximum.accumulate(np.concatenate(([0.0], a[:-1] + b[:-1] * lam)))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        meets = np.where(a + b * left >= level, left, np.where(b > 0, (level - a) / b, np.inf))
+    meets = np.clip(meets, left, right)
+    starts = np.stack((left, meets), axis=1).ravel()
+    keep = np.stack((meets > left, meets < right), axis=1).ravel()
+    return PRCurve(
+        breakpoints=starts[keep][1:],
+        intercepts=np.stack((level, a), axis=1).ravel()[keep],
+        slopes=np.stack((np.zeros_like(b), b), axis=1).ravel()[keep],
+        max_precision=max(curve.max_precision, float(level[-1])),
+        max_recall=curve.max_recall,
+    )
 
 
 def _same_kind(value: Any) -> float | FloatArray:

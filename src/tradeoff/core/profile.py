@@ -200,7 +200,7 @@ def _divide(mass: FloatArray, parts: int) -> FloatArray:
 
 
 def _mass(mass: FloatArray, kept: npt.NDArray[np.bool_]) -> float:
-    return 1.0 if kept.all() else float(mass[kept].sum())
+    return 1.0 if kept.all() else min(1.0, float(mass[kept].sum()))
 
 
 def _pool(
