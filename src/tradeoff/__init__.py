@@ -7,6 +7,7 @@ from tradeoff._version import __version__
 
 _DOORS = {
     "AcceptanceRule": "tradeoff.core",
+    "CurveEstimate": "tradeoff.ratio",
     "HeldOutErrors": "tradeoff.core",
     "InvalidInputError": "tradeoff.exceptions",
     "PRCurve": "tradeoff.core",
@@ -14,6 +15,7 @@ _DOORS = {
     "RatioProfile": "tradeoff.core",
     "TradeoffError": "tradeoff.exceptions",
     "UndefinedError": "tradeoff.exceptions",
+    "pr_curve": "tradeoff.ratio",
 }
 
 __all__ = [*_DOORS, "__version__"]

@@ -6,6 +6,8 @@ from tradeoff.core import RatioProfile as RatioProfile
 from tradeoff.exceptions import InvalidInputError as InvalidInputError
 from tradeoff.exceptions import TradeoffError as TradeoffError
 from tradeoff.exceptions import UndefinedError as UndefinedError
+from tradeoff.ratio import CurveEstimate as CurveEstimate
+from tradeoff.ratio import pr_curve as pr_curve
 from tradeoff.report import PRCurveDisplay as PRCurveDisplay
 
 __all__: list[str]

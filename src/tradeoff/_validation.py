@@ -12,6 +12,7 @@ __all__ = [
     "FloatArray",
     "check_choice",
     "check_count",
+    "check_features",
     "check_lam",
     "check_masses",
     "check_number",
@@ -86,6 +87,30 @@ def check_weights(name: str, values: npt.ArrayLike | None, size: int) -> FloatAr
     if not array.any():
         raise InvalidInputError(f"`{name}` must not be all zero.")
     return array
+
+
+def check_features(**sides: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    """Matrices of finite features, one row per sample, with the same columns on every side."""
+    arrays = []
+    for name, values in sides.items():
+        array = check_numbers(name, values)
+        if array.ndim != 2 or 0 in array.shape:
+            raise InvalidInputError(
+                f"`{name}` must have one row per sample and one column per feature. "
+                f"Got shape {array.shape}."
+            )
+        if not np.isfinite(array).all():
+            bad = np.flatnonzero(~np.isfinite(array).all(1))
+            raise InvalidInputError(
+                f"`{name}` must be finite. Got NaN or infinity in {bad.size} of {len(array)} "
+                f"rows, first in row {bad[0]}."
+            )
+        arrays.append(array)
+    columns = {name: array.shape[1] for name, array in zip(sides, arrays, strict=True)}
+    if len(set(columns.values())) > 1:
+        found = " and ".join(f"{number} in `{name}`" for name, number in columns.items())
+        raise InvalidInputError(f"Both sides must have the same columns. Got {found}.")
+    return tuple(arrays)
 
 
 def check_lam(lam: npt.ArrayLike, name: str = "lam") -> FloatArray:

@@ -7,7 +7,7 @@ from tradeoff._version import __version__
 
 __all__ = ["software_versions"]
 
-_PACKAGES = ("numpy", "scipy", "array-api-compat", "matplotlib", "torch")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "array-api-compat", "matplotlib", "torch")
 
 
 def software_versions() -> dict[str, str]:

@@ -1,0 +1,33 @@
+"""Estimators of log p/q, and the honest curve that is counted with them.
+
+`ESTIMATORS` holds the estimators by name; every one of them passes the same tests.
+"""
+
+from tradeoff.ratio.base import Estimator, LogRatio
+from tradeoff.ratio.calibration import Isotonic, balance
+from tradeoff.ratio.classifier import Classifier
+from tradeoff.ratio.estimate import CurveEstimate, pr_curve
+from tradeoff.ratio.gaussian import Gaussians
+from tradeoff.ratio.kernel import KernelDensity
+from tradeoff.ratio.logistic import Logistic
+from tradeoff.ratio.quantized import Quantized
+from tradeoff.ratio.registry import ESTIMATORS
+from tradeoff.ratio.stack import Stack
+from tradeoff.ratio.trees import BoostedTrees
+
+__all__ = [
+    "ESTIMATORS",
+    "BoostedTrees",
+    "Classifier",
+    "CurveEstimate",
+    "Estimator",
+    "Gaussians",
+    "Isotonic",
+    "KernelDensity",
+    "LogRatio",
+    "Logistic",
+    "Quantized",
+    "Stack",
+    "balance",
+    "pr_curve",
+]

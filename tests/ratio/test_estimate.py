@@ -1,0 +1,180 @@
+"""The honest curve: what it guarantees, at sizes that run in seconds."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from tradeoff import InvalidInputError, pr_curve
+from tradeoff.core import mauve
+from tradeoff.core.divergence import KL, JensenShannon, Pearson
+from tradeoff.ratio import Logistic
+
+LAM = np.array([0.1, 0.5, 1.0, 2.0, 10.0])
+WIDE = np.geomspace(1 / 20, 20, 201)
+
+
+def gaussians(seed, n, distance, d=2):
+    rng = np.random.default_rng(seed)
+    generated = rng.normal(size=(n, d))
+    generated[:, 0] += distance
+    return {"real": rng.normal(size=(n, d)), "generated": generated}
+
+
+def truth(lam, distance):
+    if distance == 0:
+        return np.minimum(1, lam)
+    shift = np.log(lam) / distance
+    return lam * norm.cdf(-shift - distance / 2) + norm.cdf(shift - distance / 2)
+
+
+def estimate(samples, **options):
+    return pr_curve(**samples, **({"estimator": "logistic", "progress": False} | options))
+
+
+def assert_same(left, right):
+    for name in ("breakpoints", "intercepts", "slopes"):
+        np.testing.assert_array_equal(getattr(left.raw, name), getattr(right.raw, name))
+
+
+@pytest.mark.parametrize("name", ["logistic", "gaussians", "quantized", "trees"])
+@pytest.mark.parametrize("distance", [0.0, 1.0, 2.0])
+def test_never_below_the_truth(name, distance):
+    """Mean over 60 seeds, N = 200: at least the truth, and dual bounds at most, within 4 errors."""
+    runs = [estimate(gaussians(s, 200, distance), estimator=name, seed=s) for s in range(60)]
+    raw = np.array([run.raw.precision(LAM) for run in runs])
+    error = raw.std(0) / np.sqrt(len(runs))
+    assert (raw.mean(0) >= truth(LAM, distance) - 4 * error - 1e-12).all()
+    kl, js = distance**2 / 2, {0.0: 0.0, 1.0: 0.11142148, 2.0: 0.33682}[distance]
+    chi2 = np.exp(distance**2) - 1
+    for divergence, value in ((KL(), kl), (JensenShannon(), js), (Pearson(), chi2)):
+        bounds = np.array([run.divergence(divergence) for run in runs])
+        assert bounds.mean() <= value + 4 * bounds.std() / np.sqrt(len(runs)) + 1e-4
+
+
+@pytest.mark.parametrize("distance", [0.0, 1.0, 2.0])
+def test_the_default_is_close_to_the_truth(distance):
+    shown = estimate(gaussians(7, 1500, distance, d=8), estimator="stack").curve
+    error = np.abs(shown.precision(WIDE) - truth(WIDE, distance)) / np.minimum(1, WIDE)
+    assert error.max() < 0.12
+
+
+def test_identical_laws_score_one():
+    values = [estimate(gaussians(s, 500, 0.0, d=4)).curve.precision(1.0) for s in range(20)]
+    assert np.mean(values) > 0.98
+
+
+def test_a_collapsed_model_has_high_precision_and_low_recall():
+    rng = np.random.default_rng(0)
+    real = rng.normal(size=(1000, 2))
+    collapsed = np.array([1.0, 0.0]) + 0.3 * rng.normal(size=(1000, 2))
+    shown = estimate({"real": real, "generated": collapsed}, estimator="gaussians").curve
+    assert shown.precision(20.0) > 0.85
+    assert shown.recall(0.4) < 0.5
+    swapped = estimate({"real": collapsed, "generated": real}, estimator="gaussians").curve
+    assert swapped.precision(2.5) == pytest.approx(shown.recall(0.4), abs=0.05)
+    assert swapped.recall(0.05) == pytest.approx(shown.precision(20.0), abs=0.05)
+
+
+def test_same_seed_same_bits_and_another_seed_other_folds():
+    samples = gaussians(0, 300, 1.0)
+    assert_same(estimate(samples, seed=1), estimate(samples, seed=1))
+    other = estimate(samples, seed=2)
+    assert (estimate(samples, seed=1).real_log_ratios != other.real_log_ratios).any()
+
+
+@pytest.mark.parametrize("name", ["logistic", "stack"])
+def test_permuting_rows_changes_nothing(name):
+    samples = gaussians(0, 200, 1.0)
+    order = np.random.default_rng(1).permutation(200)
+    plain = estimate(samples, estimator=name)
+    permuted = estimate(
+        {"real": samples["real"][order], "generated": samples["generated"][::-1]}, estimator=name
+    )
+    assert_same(plain, permuted)
+    np.testing.assert_array_equal(plain.real_log_ratios[order], permuted.real_log_ratios)
+
+
+def test_adding_a_constant_changes_nothing_beyond_rounding():
+    """Groups fix the folds, which otherwise follow the content."""
+    samples = gaussians(0, 300, 1.0)
+    groups = {"real_groups": range(300), "generated_groups": range(300)}
+    plain = estimate(samples, **groups)
+    moved = estimate({side: x + 64.0 for side, x in samples.items()}, **groups)
+    np.testing.assert_allclose(moved.raw.precision(LAM), plain.raw.precision(LAM), atol=0.02)
+
+
+def test_groups_prevent_leakage():
+    """Noisy copies of 60 samples: only groups keep a copy from betraying its fold."""
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(2, 60, 20))
+    real, generated = (
+        np.repeat(x, 20, axis=0) + 1e-3 * rng.normal(size=(1200, 20)) for x in centers
+    )
+    groups = np.repeat(np.arange(60), 20)
+    samples = {"real": real, "generated": generated}
+    leaking = estimate(samples, estimator="kernel")
+    honest = estimate(samples, estimator="kernel", real_groups=groups, generated_groups=groups)
+    assert leaking.curve.precision(1.0) < 0.1
+    assert honest.curve.precision(1.0) > 0.8
+
+
+def test_exact_copies_share_a_fold():
+    rng = np.random.default_rng(0)
+    real, generated = (np.repeat(rng.normal(size=(100, 20)), 10, axis=0) for _ in range(2))
+    assert (
+        estimate({"real": real, "generated": generated}, estimator="kernel").curve.precision(1.0)
+        > 0.7
+    )
+
+
+def test_a_single_split_counts_each_sample_at_most_once():
+    single = estimate(gaussians(0, 1000, 1.0), folds=1)
+    held_out = ~np.isnan(single.real_log_ratios)
+    assert 400 < held_out.sum() < 600
+    assert single.raw.precision(1.0) == pytest.approx(0.617, abs=0.1)
+    rotated = estimate(gaussians(0, 1000, 1.0), folds=5)
+    assert not np.isnan(rotated.real_log_ratios).any()
+
+
+def test_unequal_sizes():
+    samples = gaussians(0, 2000, 1.0)
+    few = estimate({"real": samples["real"], "generated": samples["generated"][:150]})
+    assert few.raw.precision(1.0) == pytest.approx(0.617, abs=0.15)
+
+
+def test_plug_in_profile_is_close_to_the_truth():
+    run = estimate(gaussians(0, 4000, 1.0))
+    assert KL().of(run.plug_in_profile()) == pytest.approx(0.5, abs=0.12)
+    assert mauve(run.plug_in_profile()) == pytest.approx(0.61, abs=0.1)
+
+
+def test_headline_and_provenance_name_what_they_are():
+    run = estimate(gaussians(0, 200, 1.0), estimator=Logistic(penalties=(0.1,)), seed=5)
+    assert list(run.headline) == ["precision at λ = 20", "recall at λ = 0.4"]
+    assert run.provenance["estimator"] == "Logistic(penalties=(0.1,), validation=0.2)"
+    assert (run.provenance["seed"], run.provenance["real_samples"]) == (5, 200)
+    assert run.provenance["versions"]["tradeoff"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"estimator": "magic"}, "`estimator` must be one of logistic, trees"),
+        ({"estimator": 3}, "`estimator` must be a name or have `fit`. Got a int"),
+        ({"folds": 0}, "`folds` must be a whole number of at least 1"),
+        (
+            {"real": np.zeros((50, 2))},
+            "`real` must hold at least 20 distinct samples",
+        ),
+        ({"real_groups": [1, 2]}, "`real_groups` must name a group per sample, 100. Got 2"),
+        ({"generated": np.ones((100, 3))}, "same columns. Got 2 in `real` and 3 in `generated`"),
+    ],
+)
+def test_mistakes_get_a_sentence(options, sentence):
+    with pytest.raises(InvalidInputError, match=sentence):
+        pr_curve(**(gaussians(0, 100, 1.0) | {"estimator": "logistic"} | options))
+
+
+def test_roles_cannot_be_swapped_by_position():
+    with pytest.raises(TypeError):
+        pr_curve(np.zeros((30, 2)), np.ones((30, 2)))
