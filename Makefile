@@ -16,14 +16,14 @@ check:           ## lint, format, types, layers
 	lint-imports
 
 test:            ## the whole test suite, doctests and documentation examples included
-	$(PYTHON) -m pytest -n auto
+	$(PYTHON) -m pytest -n auto --dist loadfile
 
 test-lowest:     ## the tests without PyTorch, on the declared lower bounds
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(PYTHON) .ci/lowest.py > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test .
-	.venv-lowest/bin/python -m pytest -q -n auto -m "not torch" tests
+	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch" tests
 
 docs:            ## build the site; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -n -q -b html docs docs/_build/html

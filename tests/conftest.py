@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-# Derandomised: the same examples in every run. `--hypothesis-profile=search` looks for new ones.
+# Derandomized: the same examples in every run. `--hypothesis-profile=search` looks for new ones.
 settings.register_profile("fixed", derandomize=True, max_examples=60, deadline=None, database=None)
 settings.register_profile(
     "search", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow]

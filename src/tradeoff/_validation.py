@@ -19,6 +19,7 @@ __all__ = [
     "check_numbers",
     "check_order",
     "check_positive",
+    "check_share",
     "check_shares",
     "check_type",
     "check_vector",
@@ -147,6 +148,14 @@ def check_count(name: str, value: int) -> int:
     if not (number >= 1 and number.is_integer()):
         raise InvalidInputError(f"`{name}` must be a whole number of at least 1. Got {value}.")
     return int(number)
+
+
+def check_share(name: str, value: float) -> float:
+    """A number strictly between 0 and 1."""
+    number = _check_scalar(name, value)
+    if not 0 < number < 1:
+        raise InvalidInputError(f"`{name}` must lie strictly between 0 and 1. Got {value}.")
+    return number
 
 
 def check_order(value: float) -> float:

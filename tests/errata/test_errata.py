@@ -59,7 +59,7 @@ def renyi(a, first, second):
 
 
 def best_law(objective):
-    """The law on four atoms that minimises an objective, numerically."""
+    """The law on four atoms that minimizes an objective, numerically."""
     found = minimize(lambda z: objective(softmax(z)), np.zeros(4), method="BFGS", tol=1e-12)
     return softmax(found.x)
 
@@ -360,7 +360,7 @@ def test_19_frontier_as_expectations():
 
 
 def merge(law):
-    """The law of pairs of neighbouring atoms."""
+    """The law of pairs of neighboring atoms."""
     return law.reshape(2, 2).sum(axis=1)
 
 

@@ -69,11 +69,11 @@ def test_more_budget_is_never_worse(pair, budget, other):
 
 @given(pairs(max_size=6), st.sampled_from([1.3, 2.0, 5.0]), st.sampled_from([0.3, 1.0, 3.0]))
 def test_linear_programming_finds_nothing_better(pair, budget, lam):
-    """Acceptance that maximises precision at λ is a linear programme for a given rate."""
+    """Acceptance that maximizes precision at λ is a linear program for a given rate."""
     profile = overlapping(pair)
     p, q = profile.p, profile.q
     rule = AcceptanceRule.from_profile(profile, budget=budget)
-    # Variables a_i and s_i ≤ min(λ p_i, q_i a_i / rate); maximise Σ s.
+    # Variables a_i and s_i ≤ min(λ p_i, q_i a_i / rate); maximize Σ s.
     n = p.size
     best = linprog(
         np.append(np.zeros(n), -np.ones(n)),

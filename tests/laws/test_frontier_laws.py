@@ -143,7 +143,7 @@ def test_both_kinds_mirror_each_other_at_order_one_half(profile, w):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("order", [0.5, 1.0, 2.0])
 def test_no_reference_does_better(kind, order):
-    """The weighted objective, minimised numerically over all laws, ends at our reference."""
+    """The weighted objective, minimized numerically over all laws, ends at our reference."""
     p, q, w = np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.25, 0.25]), 0.3
 
     def power(divergence):

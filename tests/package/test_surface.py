@@ -16,6 +16,7 @@ PUBLIC_MODULES = (
     "tradeoff.core",
     "tradeoff.core.divergence",
     "tradeoff.exceptions",
+    "tradeoff.inference",
     "tradeoff.provenance",
     "tradeoff.ratio",
     "tradeoff.report",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tradeoff import InvalidInputError, pr_curve
+from tradeoff import InvalidInputError, UndefinedError, pr_curve
 from tradeoff.core import mauve
 from tradeoff.core.divergence import KL, JensenShannon, Pearson
 from tradeoff.ratio import Logistic
@@ -146,6 +146,18 @@ def test_plug_in_profile_is_close_to_the_truth():
     run = estimate(gaussians(0, 4000, 1.0))
     assert KL().of(run.plug_in_profile()) == pytest.approx(0.5, abs=0.12)
     assert mauve(run.plug_in_profile()) == pytest.approx(0.61, abs=0.1)
+
+
+def test_intervals_contain_the_estimate_and_refuse_groups():
+    samples = gaussians(0, 1000, 1.0)
+    run = estimate(samples)
+    low, high = run.interval(LAM).precision.T
+    assert (low < run.raw.precision(LAM)).all()
+    assert (run.raw.precision(LAM) < high).all()
+    assert (high >= truth(LAM, 1.0)).all()
+    grouped = estimate(samples, real_groups=np.arange(1000) // 5)
+    with pytest.raises(UndefinedError, match="must resample groups"):
+        grouped.interval(LAM)
 
 
 def test_headline_and_provenance_name_what_they_are():

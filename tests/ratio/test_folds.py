@@ -24,7 +24,7 @@ def test_copies_share_a_key_and_zeros_have_no_sign():
 
 def test_seeds_differ_and_folds_are_even():
     assert (content_keys(X, seed=0) != content_keys(X, seed=1)).all()
-    counts = np.bincount(content_keys(X, seed=0) % 5, minlength=5)
+    counts = np.bincount((content_keys(X, seed=0) % np.uint64(5)).astype(int), minlength=5)
     assert counts.min() > 150
 
 

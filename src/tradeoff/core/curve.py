@@ -147,7 +147,7 @@ class PRCurve:
     def precision(self, lam: npt.ArrayLike) -> float | FloatArray:
         r""":math:`\alpha(\lambda)` at any :math:`\lambda \in [0, \infty]`; same shape as `lam`."""
         lam = check_lam(lam)
-        a, b = self._piece(lam)
+        a, b = self.pieces(lam)
         with np.errstate(invalid="ignore"):
             value = np.where(np.isinf(lam), self.max_precision, a + b * lam)
         return _same_kind(value)
@@ -159,7 +159,7 @@ class PRCurve:
     def recall(self, lam: npt.ArrayLike) -> float | FloatArray:
         r""":math:`\beta(\lambda)` at any :math:`\lambda \in [0, \infty]`; same shape as `lam`."""
         lam = check_lam(lam)
-        a, b = self._piece(lam)
+        a, b = self.pieces(lam)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(np.isinf(lam), 0.0, a / lam + b)
         return _same_kind(np.where(lam == 0, self.max_recall, value))
@@ -170,7 +170,7 @@ class PRCurve:
         .. math:: F_s(\lambda) = (1 + s^2) \frac{\alpha \beta}{s^2 \alpha + \beta}
                                = \frac{(1 + s^2)\, \alpha(\lambda)}{1 + s^2 \lambda}
 
-        is monotone on each piece, so its supremum is at an end of one. :math:`s > 1` favours
+        is monotone on each piece, so its supremum is at an end of one. :math:`s > 1` favors
         recall: :math:`F_8` is the recall-like and :math:`F_{1/8}` the precision-like summary of
         :cite:t:`sajjadi2018`.
 
@@ -319,7 +319,7 @@ class PRCurve:
             >>> raw = HeldOutErrors(real=[0.5, -0.2], generated=[0.3, -0.4]).curve()
             >>> raw.precision(4.0), raw.clipped().precision(4.0)
             (1.0, 1.0)
-            >>> raw.precision(1.1).__round__(2), raw.clipped().precision(1.1).__round__(2)
+            >>> round(raw.precision(1.1), 2), raw.clipped().precision(1.1)
             (1.05, 1.0)
         """
         return _rising(_rising(_capped(self)).swap()).swap()
@@ -346,8 +346,13 @@ class PRCurve:
             ) from None
         return _from_fields(fields)
 
-    def _piece(self, lam: FloatArray) -> tuple[FloatArray, FloatArray]:
-        j = np.searchsorted(self.breakpoints, lam, side="right")
+    def pieces(self, lam: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Intercept and slope of the piece that holds at each λ; same shape as `lam`.
+
+        Of a held-out curve they are the share of generated samples that the rule lets pass and
+        the share of real samples that it rejects.
+        """
+        j = np.searchsorted(self.breakpoints, check_lam(lam), side="right")
         return self.intercepts[j], self.slopes[j]
 
 

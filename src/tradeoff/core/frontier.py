@@ -207,7 +207,7 @@ def _log_odds(
 
 
 def _exclusive_cost(order: float, x: float, own: LogRatioLaw, other: LogRatioLaw) -> float:
-    """D_a(R‖Q) in terms of h = log R/q, up to the normalisation Z of R."""
+    """D_a(R‖Q) in terms of h = log R/q, up to the normalization Z of R."""
     log_ratio, log_weight = own.log_ratio, np.log(own.weight)
     if math.isinf(order):
         h = np.minimum(log_ratio, -x)
@@ -225,7 +225,7 @@ def _exclusive_cost(order: float, x: float, own: LogRatioLaw, other: LogRatioLaw
 
 
 def _inclusive_cost(order: float, x: float, own: LogRatioLaw, other: LogRatioLaw) -> float:
-    """D_a(Q‖R) in terms of h = log R/q, up to the normalisation Z of R."""
+    """D_a(Q‖R) in terms of h = log R/q, up to the normalization Z of R."""
     log_ratio, log_weight = own.log_ratio, np.log(own.weight)
     if math.isinf(order):
         h = np.maximum(log_ratio, -x)

@@ -206,7 +206,7 @@ def _mass(mass: FloatArray, kept: npt.NDArray[np.bool_]) -> float:
 def _pool(
     p: FloatArray, q: FloatArray, apart: npt.NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
-    """Add up neighbouring atoms that are not kept apart."""
+    """Add up neighboring atoms that are not kept apart."""
     if apart.all():
         return p, q
     starts = np.concatenate(([0], np.flatnonzero(apart) + 1))
@@ -215,7 +215,7 @@ def _pool(
 
 def _pool_violators(p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Pool atoms, given by ascending score, until p/q ascends as well."""
-    # Neighbours out of order end in one block: pooling them first leaves less to SciPy.
+    # Neighbors out of order end in one block: pooling them first leaves less to SciPy.
     p, q = _pool(p, q, p[1:] * q[:-1] > p[:-1] * q[1:])
     share = p / p.sum()
     total = share + q / q.sum()

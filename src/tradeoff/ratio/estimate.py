@@ -18,7 +18,8 @@ from tradeoff._validation import FloatArray, check_choice, check_count, check_fe
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, PRCurve
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.profile import RatioProfile
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, UndefinedError
+from tradeoff.inference.intervals import CurveInterval, curve_interval
 from tradeoff.provenance import software_versions
 from tradeoff.ratio.calibration import Isotonic
 from tradeoff.ratio.folds import content_keys, group_keys
@@ -80,6 +81,26 @@ class CurveEstimate:
             f"recall at λ = {HEADLINE_RECALL_LAM:g}": self.curve.recall(HEADLINE_RECALL_LAM),
         }
 
+    @property
+    def errors(self) -> HeldOutErrors:
+        """The held-out log-ratios of both sides, from which the curve was counted."""
+        real, generated = self.real_log_ratios, self.generated_log_ratios
+        return HeldOutErrors(real=real[~np.isnan(real)], generated=generated[~np.isnan(generated)])
+
+    def interval(self, lam: npt.ArrayLike, *, level: float = 0.95) -> CurveInterval:
+        """Pointwise limits of precision and recall; see :func:`~tradeoff.inference.curve_interval`.
+
+        Args:
+            lam: slopes in (0, ∞), shape (n,).
+            level: probability with which each interval covers.
+        """
+        if self.provenance["grouped"]:
+            raise UndefinedError(
+                "Intervals of grouped samples must resample groups, which is not built yet: "
+                "counting them as independent would be too sure."
+            )
+        return curve_interval(self.errors, lam, level=level)
+
     def divergence(self, divergence: Divergence) -> float:
         """The held-out dual bound of an f-divergence; its expectation is never above the truth."""
         return divergence.of_curve(self.raw)
@@ -90,8 +111,8 @@ class CurveEstimate:
         A sample weighs 1/(1 + r) among generated and r/(1 + r) among real ones. Unlike the curve
         and the divergences it carries no guarantee.
         """
-        sides = (self.real_log_ratios, self.generated_log_ratios)
-        held_out = [side[~np.isnan(side)] for side in sides]
+        errors = self.errors
+        held_out = (errors.real, errors.generated)
         log_ratio = np.concatenate(held_out)
         weight = np.concatenate([np.full(side.size, 1.0 / side.size) for side in held_out])
         p, q = (weight / (1.0 + np.exp(sign * log_ratio)) for sign in (-1.0, 1.0))
@@ -151,8 +172,8 @@ def pr_curve(
         for fold in track(range(folds), "fitting folds", progress=progress):
             score, calibrate = _fit(model, sides, fold, parts, seed)
             for values, side in zip(log_ratios, sides, strict=True):
-                held_out = side.fold(parts) == fold
-                if held_out.any():
+                held_out = side.held_out(fold, parts)
+                if held_out.size:
                     values[held_out] = calibrate(score.log_ratio(side.x[held_out]))
     counted = [values[~np.isnan(values)] for values in log_ratios]
     if not all(values.size for values in counted):
@@ -171,6 +192,7 @@ def pr_curve(
             "real_samples": len(x),
             "generated_samples": len(y),
             "columns": x.shape[1],
+            "grouped": real_groups is not None or generated_groups is not None,
             "versions": software_versions(),
         },
     )
@@ -187,8 +209,13 @@ class _Side:
     def fold(self, parts: int) -> npt.NDArray[np.uint64]:
         return self.fold_keys % np.uint64(parts)
 
+    def held_out(self, fold: int, parts: int) -> npt.NDArray[np.intp]:
+        """Indices of a fold in an order that follows content, so that sums round the same."""
+        order = np.lexsort((self.order_keys, self.fold_keys))
+        return np.asarray(order[self.fold(parts)[order] == fold])
+
     def training(self, fold: int, parts: int) -> tuple[FloatArray, FloatArray]:
-        """Rows to fit and rows to calibrate on, in an order that follows their content."""
+        """Rows to fit and rows to calibrate on, in an order that follows content."""
         order = np.lexsort((self.order_keys, self.fold_keys))
         order = order[self.fold(parts)[order] != fold]
         share = np.uint64(_CALIBRATION_SHARE)

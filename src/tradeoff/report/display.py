@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PRCurveDisplay"]
 
-# Okabe-Ito, told apart by colour-blind readers and on paper; black first would hide the axes.
+# Okabe-Ito, told apart by color-blind readers and on paper; black first would hide the axes.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _HEADLINES = (
     (HEADLINE_PRECISION_LAM, "^", f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),

@@ -1,0 +1,5 @@
+"""How sure an estimate is."""
+
+from tradeoff.inference.intervals import CurveInterval, curve_interval
+
+__all__ = ["CurveInterval", "curve_interval"]

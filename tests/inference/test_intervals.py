@@ -1,0 +1,122 @@
+"""Intervals cover, also where P = Q and where rates are 0 or 1."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from tradeoff import HeldOutErrors, InvalidInputError
+from tradeoff.inference import curve_interval
+from tradeoff.ratio import Logistic
+from tradeoff.ratio.estimate import _fit, _Side
+from tradeoff.ratio.folds import content_keys
+
+LAM = np.array([0.1, 0.5, 1.0, 2.0, 10.0])
+FOLDS = 5
+RUNS = 150
+N = 300
+QUANTILES = norm.ppf((np.arange(4000) + 0.5) / 4000)
+
+
+def truth(distance):
+    if distance == 0:
+        return np.minimum(1, LAM)
+    shift = np.log(LAM) / distance
+    return LAM * norm.cdf(-shift - distance / 2) + norm.cdf(shift - distance / 2)
+
+
+def cross_fitted(seed, distance):
+    """Held-out log-ratios of a run, and the error of its fitted rules on the laws themselves."""
+    rng = np.random.default_rng(seed)
+    means = np.zeros((2, 2))
+    means[1, 0] = distance
+    sides = []
+    for mean in means:
+        x = mean + rng.normal(size=(N, 2))
+        keys = content_keys(x, seed=seed)
+        sides.append(_Side(x, keys, keys))
+    values = [np.empty(N), np.empty(N)]
+    rates = np.zeros((2, LAM.size))
+    for fold in range(FOLDS):
+        score, calibrate = _fit(Logistic(), tuple(sides), fold, FOLDS, seed)
+        weights = score.weights / score.standardize.scale
+        for i, side in enumerate(sides):
+            held_out = side.fold(FOLDS) == fold
+            values[i][held_out] = calibrate(score.log_ratio(side.x[held_out]))
+            center = score.log_ratio(means[i][None])[0]
+            law = calibrate(center + np.linalg.norm(weights) * QUANTILES)
+            rates[i] += held_out.mean() * (law[:, None] < -np.log(LAM)).mean(0)
+    return HeldOutErrors(real=values[0], generated=values[1]), LAM * rates[0] + 1 - rates[1]
+
+
+@pytest.mark.parametrize("distance", [0.0, 1.0, 2.0])
+def test_coverage_of_cross_fitted_curves(distance):
+    covered, above, widths, binomial = [], [], [], []
+    for seed in range(RUNS):
+        errors, target = cross_fitted(seed, distance)
+        low, high = curve_interval(errors, LAM).precision.T
+        covered.append((low <= target) & (target <= high))
+        above.append(truth(distance) <= high)
+        passed, rejected = errors.curve().pieces(LAM)
+        variance = LAM**2 * rejected * (1 - rejected) / N + passed * (1 - passed) / N
+        widths.append(high - low)
+        binomial.append(2 * 1.96 * np.sqrt(variance))
+    error = np.sqrt(0.93 * 0.07 / RUNS)
+    assert (np.mean(covered, axis=0) >= 0.93 - 3 * error).all(), np.mean(covered, axis=0)
+    assert (np.mean(above, axis=0) >= 0.95 - 2 * error).all(), np.mean(above, axis=0)
+    if distance > 0:
+        assert np.median(np.mean(widths, 0) / np.maximum(np.mean(binomial, 0), 1e-9)) < 1.6
+
+
+def test_coverage_with_a_fixed_rule():
+    """Without fitting the spread is binomial, and so is the coverage: close to 95%."""
+    rng = np.random.default_rng(0)
+    target = LAM * norm.cdf(-np.log(LAM) - 0.5) + norm.cdf(np.log(LAM) - 0.5)
+    covered = []
+    for _ in range(2000):
+        x, y = rng.normal(0, 1, 200), rng.normal(1, 1, 200)
+        errors = HeldOutErrors(real=0.5 - x, generated=0.5 - y)
+        low, high = curve_interval(errors, LAM).precision.T
+        covered.append((low <= target) & (target <= high))
+    rates = np.mean(covered, axis=0)
+    assert (rates > 0.93).all(), rates
+    assert rates[1:4].max() < 0.985
+
+
+def test_intervals_shrink_and_widen_as_they_should():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(0.5, 1, 8000), rng.normal(-0.5, 1, 8000)
+
+    def width(n, level=0.95):
+        errors = HeldOutErrors(real=x[:n], generated=y[:n])
+        low, high = curve_interval(errors, [1.0], level=level).precision[0]
+        return high - low
+
+    assert width(500) / width(8000) == pytest.approx(4, rel=0.15)
+    assert width(500, 0.99) > width(500) > width(500, 0.8)
+
+
+def test_weights_count_as_repetitions_of_fewer_samples():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(0.5, 1, 300), rng.normal(-0.5, 1, 300)
+    plain = curve_interval(HeldOutErrors(real=x, generated=y), LAM)
+    same = curve_interval(HeldOutErrors(real=x, generated=y, real_weights=np.full(300, 7.0)), LAM)
+    np.testing.assert_allclose(same.precision, plain.precision)
+    np.testing.assert_allclose(plain.recall, plain.precision / LAM[:, None])
+
+
+def test_certain_rates_have_room():
+    """No error among 50 samples does not mean no error at all."""
+    errors = HeldOutErrors(real=np.full(50, 3.0), generated=np.full(50, -3.0))
+    low, high = curve_interval(errors, [1.0]).precision[0]
+    assert low == 0
+    assert 0.05 < high < 0.2
+
+
+def test_mistakes_get_a_sentence():
+    errors = HeldOutErrors(real=[1.0], generated=[0.0])
+    with pytest.raises(InvalidInputError, match="`level` must lie strictly between 0 and 1. Got 1"):
+        curve_interval(errors, LAM, level=1)
+    with pytest.raises(InvalidInputError, match="`errors` must be a HeldOutErrors. Got a PRCurve"):
+        curve_interval(errors.curve(), LAM)
+    with pytest.raises(InvalidInputError, match="`lam` must be positive and finite"):
+        curve_interval(errors, [0.0])
