@@ -229,6 +229,7 @@ def test_json_is_lossless(profile):
 
 
 @given(pairs(max_size=8), st.floats(0, 1))
+@example((np.array([1e-320, 1 / 3, 0.0, 2 / 3]), np.array([1e-200, 0.0510, 0.949, 0.0])), 0.0)
 def test_roc_bounds_every_set(pair, epsilon):
     p, q = pair
     roc = curve_of(pair).roc()

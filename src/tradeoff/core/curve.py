@@ -134,8 +134,8 @@ class PRCurve:
         intercepts[-1] = max_precision if slopes[-1] == 0 else intercepts[-1]
         return cls(
             breakpoints=thresholds[pieces[1:] - 1],
-            intercepts=intercepts,
-            slopes=slopes,
+            intercepts=np.minimum(intercepts, intercepts[-1]),
+            slopes=np.minimum(slopes, slopes[0]),
             max_precision=max_precision,
             max_recall=max_recall,
         )
