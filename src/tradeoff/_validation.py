@@ -21,6 +21,7 @@ __all__ = [
     "check_positive",
     "check_share",
     "check_shares",
+    "check_slopes",
     "check_type",
     "check_vector",
     "check_weights",
@@ -119,17 +120,27 @@ def check_lam(lam: npt.ArrayLike, name: str = "lam") -> FloatArray:
     return _check_range(name, lam, 0.0, np.inf, "[0, inf]")
 
 
+def check_slopes(lam: npt.ArrayLike) -> FloatArray:
+    """Slopes in (0, ∞), shape (n,)."""
+    slopes = check_lam(check_vector("lam", lam))
+    if ((slopes == 0) | np.isinf(slopes)).any():
+        raise InvalidInputError("`lam` must be positive and finite.")
+    return slopes
+
+
 def check_shares(name: str, values: npt.ArrayLike) -> FloatArray:
     """Numbers in [0, 1], of any shape."""
     return _check_range(name, values, 0.0, 1.0, "[0, 1]")
 
 
-def check_number(name: str, value: float, *, at_least: float = -np.inf) -> float:
-    """A finite number not below a bound."""
+def check_number(
+    name: str, value: float, *, at_least: float = -np.inf, finite: bool = True
+) -> float:
+    """A number not below a bound."""
     number = _check_scalar(name, value)
     if not number >= at_least:
         raise InvalidInputError(f"`{name}` must be at least {at_least:g}. Got {value}.")
-    if np.isinf(number):
+    if finite and np.isinf(number):
         raise InvalidInputError(f"`{name}` must be finite. Got {value}.")
     return number
 

@@ -78,6 +78,7 @@ def scores(**overrides):
         (lambda: KL().of_curve(PROFILE), "`curve` must be a PRCurve. Got a RatioProfile"),
         (lambda: PRDivergence(1.0).of(CURVE), "`profile` must be a RatioProfile"),
         (lambda: PRDivergence([1.0]), "`lam` must be one number"),
+        (lambda: PRDivergence(np.ones(2)), r"`lam` must be one number. Got shape \(2,\)"),
         (lambda: PRDivergence(-1.0), "`lam` must be at least 0"),
         (lambda: Amari(np.nan), "`order` must be at least -inf. Got nan"),
         (lambda: np.inf * KL(), "`factor` must be positive and finite"),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from tradeoff import HeldOutErrors
+from tradeoff import HeldOutErrors, InvalidInputError
 from tradeoff.ratio import Isotonic, balance
 
 values = st.lists(st.floats(-30, 30), min_size=1, max_size=40).map(np.array)
@@ -58,6 +58,20 @@ def test_a_dropped_mode_is_not_forced_to_unit_mean():
     generated = 0.1 * rng.normal(size=20_000)
     calibrate = Isotonic.fit(real=real, generated=generated)
     assert np.exp(calibrate(generated)).mean() == pytest.approx(0.5, abs=0.02)
+
+
+def test_scores_far_from_zero_balance():
+    assert balance(real=np.array([500.0]), generated=np.array([500.0])) == pytest.approx(-500.0)
+
+
+def test_broken_scores_get_a_sentence():
+    good = np.array([0.0, 1.0])
+    with pytest.raises(InvalidInputError, match="`real` must be finite. Got infinite scores"):
+        Isotonic.fit(real=np.array([np.inf]), generated=good)
+    with pytest.raises(InvalidInputError, match="`generated` must be finite"):
+        balance(real=good, generated=np.array([-np.inf]))
+    with pytest.raises(InvalidInputError, match="`scores` must not contain NaN. Got 1 of 2"):
+        Isotonic.fit(real=good, generated=good)(np.array([0.0, np.nan]))
 
 
 def test_certain_scores_stay_finite_and_grow_with_the_sample():

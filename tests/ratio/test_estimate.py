@@ -187,6 +187,18 @@ def test_mistakes_get_a_sentence(options, sentence):
         pr_curve(**(gaussians(0, 100, 1.0) | {"estimator": "logistic"} | options))
 
 
+def test_an_estimator_that_returns_nan_is_not_counted_in_silence():
+    class Broken:
+        def fit(self, *, real, generated, seed):
+            return self
+
+        def log_ratio(self, x):
+            return np.where(x[:, 0] > 2, np.nan, x[:, 0])
+
+    with pytest.raises(InvalidInputError, match="must not contain NaN"):
+        pr_curve(**gaussians(0, 200, 1.0), estimator=Broken(), progress=False)
+
+
 def test_roles_cannot_be_swapped_by_position():
     with pytest.raises(TypeError):
         pr_curve(np.zeros((30, 2)), np.ones((30, 2)))

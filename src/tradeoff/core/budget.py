@@ -94,14 +94,12 @@ class AcceptanceRule:
         """
         log_ratios = check_vector("log_ratios", log_ratios)
         mass = check_weights("weights", weights, log_ratios.size)
-        mass = mass / mass.max()
-        return cls._from_law(LogRatioLaw(log_ratios, mass / mass.sum()), budget)
+        return cls._from_law(LogRatioLaw.of_samples(log_ratios, mass), budget)
 
     @classmethod
     def _from_law(cls, law: LogRatioLaw, budget: float) -> AcceptanceRule:
         budget = check_number("budget", budget, at_least=1.0)
-        kept = law.weight > 0
-        log_ratio, mass = law.log_ratio[kept], law.weight[kept]
+        log_ratio, mass = law
         log_max = float(log_ratio.max())
         if math.isinf(log_max):
             end = "infinite" if log_max > 0 else "zero"

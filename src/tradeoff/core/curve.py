@@ -234,8 +234,7 @@ class PRCurve:
         rounded = (recall > self.max_recall) & (recall <= self.max_recall * (1 + _ROUNDING))
         recall = np.where(rounded, self.max_recall, recall)
         a, b = self.intercepts, self.slopes
-        left = np.concatenate(([0.0], self.breakpoints))
-        right = np.concatenate((self.breakpoints, [np.inf]))
+        left, right = self._edges()
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             at_left = np.concatenate(([self.max_recall], a[1:] / left[1:] + b[1:]))
             # Recall falls on each piece; from the right, its running maximum finds the last
@@ -355,6 +354,11 @@ class PRCurve:
         j = np.searchsorted(self.breakpoints, check_lam(lam), side="right")
         return self.intercepts[j], self.slopes[j]
 
+    def _edges(self) -> tuple[FloatArray, FloatArray]:
+        """Left and right end of every piece."""
+        lam = self.breakpoints
+        return np.concatenate(([0.0], lam)), np.concatenate((lam, [np.inf]))
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ROCCurve:
@@ -402,7 +406,7 @@ class ROCCurve:
 def _capped(curve: PRCurve) -> PRCurve:
     """The minimum of the curve and min(1, λ), with a breakpoint wherever they cross."""
     lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
-    left, right = np.concatenate(([0.0], lam)), np.concatenate((lam, [np.inf]))
+    left, right = curve._edges()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         crossings = np.stack(((1.0 - a) / b, a / (1.0 - b)))
     crossings = crossings[(crossings > left) & (crossings < right)]
@@ -424,7 +428,7 @@ def _capped(curve: PRCurve) -> PRCurve:
 def _rising(curve: PRCurve) -> PRCurve:
     """The running maximum of precision: each piece waits at the level reached before it."""
     lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
-    left, right = np.concatenate(([0.0], lam)), np.concatenate((lam, [np.inf]))
+    left, right = curve._edges()
     level = np.maximum.accumulate(np.concatenate(([0.0], a[:-1] + b[:-1] * lam)))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         meets = np.where(a + b * left >= level, left, np.where(b > 0, (level - a) / b, np.inf))

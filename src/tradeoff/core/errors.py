@@ -16,7 +16,7 @@ import numpy as np
 
 from tradeoff._validation import FloatArray, check_type, check_vector, check_weights, freeze
 from tradeoff.core.curve import PRCurve
-from tradeoff.core.law import LogRatioLaw
+from tradeoff.core.law import LogRatioLaw, scale_weights
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -102,8 +102,8 @@ class HeldOutErrors:
         bounded = np.where(np.isinf(negated), negated, np.clip(negated, -_STEEPEST, _STEEPEST))
         return PRCurve._from_atoms(
             np.exp(bounded),
-            np.append(_scaled(self.real_weights), np.zeros(self.generated.size))[order],
-            np.append(np.zeros(self.real.size), _scaled(self.generated_weights))[order],
+            np.append(scale_weights(self.real_weights), np.zeros(self.generated.size))[order],
+            np.append(np.zeros(self.real.size), scale_weights(self.generated_weights))[order],
             max_precision=_end(self.generated_law, self.real_law, -np.inf),
             max_recall=_end(self.real_law, self.generated_law, np.inf),
         )
@@ -120,23 +120,12 @@ class HeldOutErrors:
     @property
     def real_law(self) -> LogRatioLaw:
         """The empirical law of log p/q under P."""
-        return _law(self.real, self.real_weights)
+        return LogRatioLaw.of_samples(self.real, self.real_weights)
 
     @property
     def generated_law(self) -> LogRatioLaw:
         """The empirical law of log p/q under Q."""
-        return _law(self.generated, self.generated_weights)
-
-
-def _law(log_ratio: FloatArray, weights: FloatArray) -> LogRatioLaw:
-    kept = weights > 0
-    weights = _scaled(weights[kept])
-    return LogRatioLaw(log_ratio[kept], weights / weights.sum())
-
-
-def _scaled(weights: FloatArray) -> FloatArray:
-    """Weights of maximum 1, whose sum does not overflow."""
-    return np.asarray(weights / weights.max())
+        return LogRatioLaw.of_samples(self.generated, self.generated_weights)
 
 
 def _end(own: LogRatioLaw, other: LogRatioLaw, excluded: float) -> float:

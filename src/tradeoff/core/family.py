@@ -101,7 +101,6 @@ class ExponentialFamily:
         self, *, real: FloatArray, generated: FloatArray, kind: Kind, weight: npt.ArrayLike
     ) -> RenyiFrontier:
         """The frontier of order 1; the inclusive one among references within the family."""
-        check_choice("kind", kind, ("exclusive", "inclusive"))
         references = [
             self.reference(real=real, generated=generated, kind=kind, weight=w)
             for w in check_shares("weight", check_vector("weight", weight))

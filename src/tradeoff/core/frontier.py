@@ -21,10 +21,10 @@ from scipy.special import expit, logsumexp
 from tradeoff._validation import (
     FloatArray,
     check_choice,
-    check_lam,
     check_order,
     check_positive,
     check_shares,
+    check_slopes,
     check_type,
     check_vector,
 )
@@ -194,9 +194,7 @@ def _log_odds(
         if ((weights == 0) | (weights == 1)).any():
             raise InvalidInputError("`weight` must lie strictly between 0 and 1.")
         return np.log(weights) - np.log1p(-weights)
-    slopes = check_lam(check_vector("lam", lam))  # type: ignore[arg-type]
-    if ((slopes == 0) | np.isinf(slopes)).any():
-        raise InvalidInputError("`lam` must be positive and finite.")
+    slopes = check_slopes(lam)  # type: ignore[arg-type]
     power = order - 1.0 if kind == "exclusive" else -order
     if power == 0:
         raise InvalidInputError(

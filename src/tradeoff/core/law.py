@@ -1,8 +1,13 @@
 """The law of log p/q under one of the two sides."""
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from __future__ import annotations
 
-from tradeoff._validation import FloatArray
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tradeoff._validation import FloatArray
 
 __all__ = ["HasLogRatioLaws", "LogRatioLaw"]
 
@@ -23,6 +28,18 @@ class LogRatioLaw(NamedTuple):
 
     log_ratio: FloatArray
     weight: FloatArray
+
+    @classmethod
+    def of_samples(cls, log_ratio: FloatArray, weights: FloatArray) -> LogRatioLaw:
+        """The empirical law of weighted samples; those without weight are left out."""
+        kept = weights > 0
+        weights = scale_weights(weights[kept])
+        return cls(log_ratio[kept], weights / weights.sum())
+
+
+def scale_weights(weights: FloatArray) -> FloatArray:
+    """Weights of maximum 1, whose sum does not overflow."""
+    return np.asarray(weights / weights.max())
 
 
 @runtime_checkable

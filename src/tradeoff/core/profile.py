@@ -22,7 +22,7 @@ from tradeoff._validation import (
     freeze,
 )
 from tradeoff.core.curve import PRCurve
-from tradeoff.core.law import LogRatioLaw
+from tradeoff.core.law import LogRatioLaw, scale_weights
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class RatioProfile:
             check_weights("real_weights", real_weights, real.size),
             check_weights("generated_weights", generated_weights, generated.size),
         )
-        weights = np.concatenate([side / side.max() for side in sides])
+        weights = np.concatenate([scale_weights(side) for side in sides])
         is_real = order < real.size
         if real_weights is not None or generated_weights is not None:
             weights = weights[order]

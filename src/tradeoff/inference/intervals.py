@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from tradeoff._validation import FloatArray, check_lam, check_share, check_type, check_vector
+from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
 from tradeoff.core.errors import HeldOutErrors
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.core.law import scale_weights
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -79,9 +79,7 @@ def curve_interval(
 
     """
     check_type("errors", errors, HeldOutErrors)
-    slopes = check_lam(check_vector("lam", lam))
-    if ((slopes == 0) | np.isinf(slopes)).any():
-        raise InvalidInputError("`lam` must be positive and finite.")
+    slopes = check_slopes(lam)
     z = float(ndtri(0.5 + 0.5 * check_share("level", level)))
     curve = errors.curve()
     passed, rejected = curve.pieces(slopes)
@@ -104,5 +102,5 @@ def _wilson_distances(share: FloatArray, size: float, z: float) -> tuple[FloatAr
 
 def _effective_size(weights: FloatArray) -> float:
     """Kish's effective sample size."""
-    weights = weights / weights.max()
+    weights = scale_weights(weights)
     return float(weights.sum() ** 2 / (weights**2).sum())

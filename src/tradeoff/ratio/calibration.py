@@ -15,6 +15,7 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from tradeoff._validation import FloatArray, check_vector
+from tradeoff.exceptions import InvalidInputError
 
 __all__ = ["Isotonic", "balance"]
 
@@ -50,7 +51,7 @@ class Isotonic:
 
         Half a sample of the other side at each end keeps log-ratios finite.
         """
-        real, generated = check_vector("real", real), check_vector("generated", generated)
+        real, generated = _check_finite("real", real), _check_finite("generated", generated)
         ends = np.min([real.min(), generated.min()]), np.max([real.max(), generated.max()])
         scores = np.concatenate((real, generated, ends))
         is_real = np.concatenate((np.ones(real.size), np.zeros(generated.size), [1.0, 0.0]))
@@ -65,6 +66,7 @@ class Isotonic:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Log p/q of scores of shape (n,)."""
+        scores = check_vector("scores", scores)
         return np.asarray(np.interp(scores, self.scores, self.log_ratios))
 
 
@@ -86,8 +88,17 @@ def balance(*, real: FloatArray, generated: FloatArray) -> float:
         >>> round(balance(real=np.array([2.0, 3.0]), generated=np.array([0.0, 1.0])), 6)
         -1.5
     """
+    real, generated = _check_finite("real", real), _check_finite("generated", generated)
 
     def excess(shift: float) -> float:
         return float(expit(real + shift).mean() + expit(generated + shift).mean()) - 1.0
 
-    return float(brentq(excess, -_WIDEST_SHIFT, _WIDEST_SHIFT, xtol=1e-12))
+    widest = _WIDEST_SHIFT + max(np.abs(real).max(), np.abs(generated).max())
+    return float(brentq(excess, -widest, widest, xtol=1e-12))
+
+
+def _check_finite(name: str, values: FloatArray) -> FloatArray:
+    array = check_vector(name, values)
+    if np.isinf(array).any():
+        raise InvalidInputError(f"`{name}` must be finite. Got infinite scores.")
+    return array

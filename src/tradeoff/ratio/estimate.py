@@ -8,6 +8,7 @@ counted curve is never below the truth, whatever the estimator.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ __all__ = ["CurveEstimate", "pr_curve"]
 
 _FEWEST_SAMPLES = 20
 _CALIBRATION_SHARE = 4  # one part in so many
-_SMALL = 2_000_000
+_SMALL_FIT = 2_000_000  # numbers in both samples together
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -160,14 +161,14 @@ def pr_curve(
     folds = check_count("folds", folds)
     model = _estimator(estimator)
     sides = (
-        _Side(x, _keys("real_groups", real_groups, x, seed), content_keys(x, seed=seed)),
-        _Side(y, _keys("generated_groups", generated_groups, y, seed), content_keys(y, seed=seed)),
+        _Side.of("real_groups", x, real_groups, seed),
+        _Side.of("generated_groups", y, generated_groups, seed),
     )
     _check_sizes(sides)
     log_ratios = [np.full(len(side.x), np.nan) for side in sides]
     parts = max(folds, 2)
     # Threads of small fits only wait for each other; large products are worth them.
-    limited = None if x.size + y.size < _SMALL else "openmp"
+    limited = None if x.size + y.size < _SMALL_FIT else "openmp"
     with threadpool_limits(1, user_api=limited):
         for fold in track(range(folds), "fitting folds", progress=progress):
             score, calibrate = _fit(model, sides, fold, parts, seed)
@@ -206,18 +207,29 @@ class _Side:
     fold_keys: npt.NDArray[np.uint64]
     order_keys: npt.NDArray[np.uint64]
 
+    @classmethod
+    def of(cls, name: str, x: FloatArray, groups: Sequence[object] | None, seed: int) -> _Side:
+        """Groups place samples in folds where they are given, and content does where not."""
+        keys = content_keys(x, seed=seed)
+        if groups is None:
+            return cls(x, keys, keys)
+        return cls(x, group_keys(groups, len(x), seed=seed, name=name), keys)
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.intp]:
+        """Indices in an order that follows content, so that fits and sums round the same."""
+        return np.lexsort((self.order_keys, self.fold_keys))
+
     def fold(self, parts: int) -> npt.NDArray[np.uint64]:
         return self.fold_keys % np.uint64(parts)
 
     def held_out(self, fold: int, parts: int) -> npt.NDArray[np.intp]:
-        """Indices of a fold in an order that follows content, so that sums round the same."""
-        order = np.lexsort((self.order_keys, self.fold_keys))
-        return np.asarray(order[self.fold(parts)[order] == fold])
+        """Indices of a fold."""
+        return np.asarray(self.order[self.fold(parts)[self.order] == fold])
 
     def training(self, fold: int, parts: int) -> tuple[FloatArray, FloatArray]:
-        """Rows to fit and rows to calibrate on, in an order that follows content."""
-        order = np.lexsort((self.order_keys, self.fold_keys))
-        order = order[self.fold(parts)[order] != fold]
+        """Rows to fit and rows to calibrate on."""
+        order = self.order[self.fold(parts)[self.order] != fold]
         share = np.uint64(_CALIBRATION_SHARE)
         calibrates = (self.fold_keys[order] // np.uint64(parts)) % share == 0
         if not calibrates.any() or calibrates.all():  # a handful of samples or groups
@@ -246,14 +258,6 @@ def _estimator(estimator: Estimator | str) -> Estimator:
             f"`estimator` must be a name or have `fit`. Got a {type(estimator).__name__}."
         )
     return estimator
-
-
-def _keys(
-    name: str, groups: Sequence[object] | None, x: FloatArray, seed: int
-) -> npt.NDArray[np.uint64]:
-    if groups is None:
-        return content_keys(x, seed=seed)
-    return group_keys(groups, len(x), seed=seed, name=name)
 
 
 def _check_sizes(sides: tuple[_Side, _Side]) -> None:

@@ -83,7 +83,7 @@ class PRDivergence(Divergence):
     name = "PR-divergence"
 
     def __init__(self, lam: float) -> None:
-        self.lam = math.inf if lam == math.inf else check_number("lam", lam, at_least=0.0)
+        self.lam = check_number("lam", lam, at_least=0.0, finite=False)
         self.at_zero = 1.0 if math.isinf(self.lam) else 1.0 - max(self.lam, 1.0)
         self.slope_at_infinity = 0.0 if math.isinf(self.lam) else self.lam
         self.discriminator_range = (0.0, self.lam)
