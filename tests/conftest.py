@@ -4,8 +4,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-# The workers of xdist share the cores: threads within them would only wait for each other.
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+# The workers of xdist share the cores: threads and processes of theirs would only wait.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT"):
     os.environ.setdefault(name, "1")
 
 # Derandomized: the same examples in every run. `--hypothesis-profile=search` looks for new ones.

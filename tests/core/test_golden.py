@@ -40,7 +40,6 @@ WAITING = {
     "knn/expectations",
     "fid",
     "is",
-    "classifier/simon",
     "mh",
     "generator_gradient",
 }
@@ -241,6 +240,15 @@ def test_gaussians_2d(item):
     family = GaussianFamily(2)
     kl = family.kl(family.natural([0, 0], cov_real), family.natural(mean, cov_model))
     close(kl, item["expected"]["KL"], item)
+
+
+@golden("classifier")
+def test_hull_of_classifier_scores(item):
+    """The smallest error over thresholds is the concave hull; the threshold +∞ is among them."""
+    real, generated = item["inputs"]["real_scores"], item["inputs"]["fake_scores"]
+    curve = RatioProfile.from_scores(real=real, generated=generated).curve()
+    for lam, precision in item["expected"].items():
+        close(curve.precision(float(lam)), precision, item)
 
 
 @golden("mix2d_ring8")

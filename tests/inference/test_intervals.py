@@ -4,58 +4,36 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from benchmarks.laws import gaussians
+from benchmarks.population import cross_fitted
 from tradeoff import HeldOutErrors, InvalidInputError
 from tradeoff.inference import curve_interval
 from tradeoff.ratio import Logistic
-from tradeoff.ratio.estimate import _fit, _Side
-from tradeoff.ratio.folds import content_keys
 
 LAM = np.array([0.1, 0.5, 1.0, 2.0, 10.0])
-FOLDS = 5
-RUNS = 150
+RUNS = 100
 N = 300
-QUANTILES = norm.ppf((np.arange(4000) + 0.5) / 4000)
 
 
-def truth(distance):
-    if distance == 0:
-        return np.minimum(1, LAM)
-    shift = np.log(LAM) / distance
-    return LAM * norm.cdf(-shift - distance / 2) + norm.cdf(shift - distance / 2)
+def normal_grid(n):
+    """Points of equal mass under the standard normal law in the plane: a Fibonacci lattice."""
+    i = np.arange(n)
+    return norm.ppf(np.stack(((i + 0.5) / n, (i * 0.5 * (1 + 5**0.5) + 0.5) % 1), axis=1))
 
 
-def cross_fitted(seed, distance):
-    """Held-out log-ratios of a run, and the error of its fitted rules on the laws themselves."""
-    rng = np.random.default_rng(seed)
-    means = np.zeros((2, 2))
-    means[1, 0] = distance
-    sides = []
-    for mean in means:
-        x = mean + rng.normal(size=(N, 2))
-        keys = content_keys(x, seed=seed)
-        sides.append(_Side(x, keys, keys))
-    values = [np.empty(N), np.empty(N)]
-    rates = np.zeros((2, LAM.size))
-    for fold in range(FOLDS):
-        score, calibrate = _fit(Logistic(), tuple(sides), fold, FOLDS, seed)
-        weights = score.weights / score.standardize.scale
-        for i, side in enumerate(sides):
-            held_out = side.fold(FOLDS) == fold
-            values[i][held_out] = calibrate(score.log_ratio(side.x[held_out]))
-            center = score.log_ratio(means[i][None])[0]
-            law = calibrate(center + np.linalg.norm(weights) * QUANTILES)
-            rates[i] += held_out.mean() * (law[:, None] < -np.log(LAM)).mean(0)
-    return HeldOutErrors(real=values[0], generated=values[1]), LAM * rates[0] + 1 - rates[1]
+GRID = normal_grid(10_000)
 
 
 @pytest.mark.parametrize("distance", [0.0, 1.0, 2.0])
 def test_coverage_of_cross_fitted_curves(distance):
     covered, above, widths, binomial = [], [], [], []
+    pair = gaussians(2, distance)
+    fresh = {"real": GRID, "generated": GRID + np.array([distance, 0.0])}
     for seed in range(RUNS):
-        errors, target = cross_fitted(seed, distance)
+        errors, target = cross_fitted(Logistic(), pair.draw(N, seed), fresh, LAM, seed=seed)
         low, high = curve_interval(errors, LAM).precision.T
         covered.append((low <= target) & (target <= high))
-        above.append(truth(distance) <= high)
+        above.append(pair.precision(LAM) <= high)
         passed, rejected = errors.curve().pieces(LAM)
         variance = LAM**2 * rejected * (1 - rejected) / N + passed * (1 - passed) / N
         widths.append(high - low)

@@ -174,6 +174,7 @@ def test_headline_and_provenance_name_what_they_are():
         ({"estimator": "magic"}, "`estimator` must be one of logistic, trees"),
         ({"estimator": 3}, "`estimator` must be a name or have `fit`. Got a int"),
         ({"folds": 0}, "`folds` must be a whole number of at least 1"),
+        ({"folds": 2}, "`folds` must be 1, a single split, or at least 3. Got 2"),
         (
             {"real": np.zeros((50, 2))},
             "`real` must hold at least 20 distinct samples",

@@ -8,23 +8,18 @@ counted curve is never below the truth, whatever the estimator.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from tradeoff._progress import track
-from tradeoff._validation import FloatArray, check_choice, check_count, check_features
+from tradeoff._validation import FloatArray, check_features
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, PRCurve
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.profile import RatioProfile
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 from tradeoff.inference.intervals import CurveInterval, curve_interval
 from tradeoff.provenance import software_versions
-from tradeoff.ratio.calibration import Isotonic
-from tradeoff.ratio.folds import content_keys, group_keys
-from tradeoff.ratio.registry import ESTIMATORS
+from tradeoff.ratio.crossfit import Side, Split, check_estimator, cross_fit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,10 +30,6 @@ if TYPE_CHECKING:
     from tradeoff.ratio.base import Estimator
 
 __all__ = ["CurveEstimate", "pr_curve"]
-
-_FEWEST_SAMPLES = 20
-_CALIBRATION_SHARE = 4  # one part in so many
-_SMALL_FIT = 2_000_000  # numbers in both samples together
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -129,6 +120,7 @@ def pr_curve(
     seed: int = 0,
     real_groups: Sequence[object] | None = None,
     generated_groups: Sequence[object] | None = None,
+    jobs: int | None = None,
     progress: bool = True,
 ) -> CurveEstimate:
     """The precision-recall curve of two samples, honestly estimated.
@@ -137,12 +129,14 @@ def pr_curve(
         real: features of real samples, shape (n, d).
         generated: features of generated samples, shape (m, d).
         estimator: of log p/q, by name or as a configuration.
-        folds: number of folds over which training and counting rotate; 1 is a single split,
-            one half for training and the other for counting.
+        folds: number of folds over which training and counting rotate, at least 3; 1 is a single
+            split, one half for training and the other for counting.
         seed: of the folds and of the estimator.
         real_groups: group of each real sample, kept together in one fold (frames of a video,
             augmentations of an image), length n; each distinct sample on its own if not given.
         generated_groups: the same for generated samples, length m.
+        jobs: number of processes; chosen by the size of the samples if not given. The result
+            does not depend on it.
         progress: False silences the progress line.
 
     Example:
@@ -158,24 +152,13 @@ def pr_curve(
         {'precision at λ = 20': 1.0, 'recall at λ = 0.4': 0.5}
     """
     x, y = check_features(real=real, generated=generated)
-    folds = check_count("folds", folds)
-    model = _estimator(estimator)
+    model = check_estimator(estimator)
     sides = (
-        _Side.of("real_groups", x, real_groups, seed),
-        _Side.of("generated_groups", y, generated_groups, seed),
+        Side.of("real", x, real_groups, seed=seed),
+        Side.of("generated", y, generated_groups, seed=seed),
     )
-    _check_sizes(sides)
-    log_ratios = [np.full(len(side.x), np.nan) for side in sides]
-    parts = max(folds, 2)
-    # Threads of small fits only wait for each other; large products are worth them.
-    limited = None if x.size + y.size < _SMALL_FIT else "openmp"
-    with threadpool_limits(1, user_api=limited):
-        for fold in track(range(folds), "fitting folds", progress=progress):
-            score, calibrate = _fit(model, sides, fold, parts, seed)
-            for values, side in zip(log_ratios, sides, strict=True):
-                held_out = side.held_out(fold, parts)
-                if held_out.size:
-                    values[held_out] = calibrate(score.log_ratio(side.x[held_out]))
+    split = Split.of(folds)
+    log_ratios = cross_fit(model, sides, split, seed=seed, jobs=jobs, progress=progress)
     counted = [values[~np.isnan(values)] for values in log_ratios]
     if not all(values.size for values in counted):
         raise InvalidInputError("No sample of one side was held out. Give more distinct samples.")
@@ -188,7 +171,7 @@ def pr_curve(
         provenance={
             "measured": "precision-recall curve, errors of a held-out log-ratio",
             "estimator": repr(model),
-            "folds": folds,
+            "folds": split.folds,
             "seed": seed,
             "real_samples": len(x),
             "generated_samples": len(y),
@@ -197,74 +180,3 @@ def pr_curve(
             "versions": software_versions(),
         },
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One side's samples, the keys that place them in folds, and those that order them."""
-
-    x: FloatArray
-    fold_keys: npt.NDArray[np.uint64]
-    order_keys: npt.NDArray[np.uint64]
-
-    @classmethod
-    def of(cls, name: str, x: FloatArray, groups: Sequence[object] | None, seed: int) -> _Side:
-        """Groups place samples in folds where they are given, and content does where not."""
-        keys = content_keys(x, seed=seed)
-        if groups is None:
-            return cls(x, keys, keys)
-        return cls(x, group_keys(groups, len(x), seed=seed, name=name), keys)
-
-    @cached_property
-    def order(self) -> npt.NDArray[np.intp]:
-        """Indices in an order that follows content, so that fits and sums round the same."""
-        return np.lexsort((self.order_keys, self.fold_keys))
-
-    def fold(self, parts: int) -> npt.NDArray[np.uint64]:
-        return self.fold_keys % np.uint64(parts)
-
-    def held_out(self, fold: int, parts: int) -> npt.NDArray[np.intp]:
-        """Indices of a fold."""
-        return np.asarray(self.order[self.fold(parts)[self.order] == fold])
-
-    def training(self, fold: int, parts: int) -> tuple[FloatArray, FloatArray]:
-        """Rows to fit and rows to calibrate on."""
-        order = self.order[self.fold(parts)[self.order] != fold]
-        share = np.uint64(_CALIBRATION_SHARE)
-        calibrates = (self.fold_keys[order] // np.uint64(parts)) % share == 0
-        if not calibrates.any() or calibrates.all():  # a handful of samples or groups
-            calibrates = np.arange(order.size) % _CALIBRATION_SHARE == 0
-        return self.x[order[~calibrates]], self.x[order[calibrates]]
-
-
-def _fit(
-    model: Estimator, sides: tuple[_Side, _Side], fold: int, parts: int, seed: int
-) -> tuple[Any, Isotonic]:
-    """A log-ratio fitted on the training part of a fold, and its calibration."""
-    (real, real_rest), (generated, generated_rest) = (side.training(fold, parts) for side in sides)
-    score = model.fit(real=real, generated=generated, seed=seed)
-    calibrate = Isotonic.fit(
-        real=score.log_ratio(real_rest), generated=score.log_ratio(generated_rest)
-    )
-    return score, calibrate
-
-
-def _estimator(estimator: Estimator | str) -> Estimator:
-    if isinstance(estimator, str):
-        check_choice("estimator", estimator, ESTIMATORS)
-        return ESTIMATORS[estimator]()
-    if not hasattr(estimator, "fit"):
-        raise InvalidInputError(
-            f"`estimator` must be a name or have `fit`. Got a {type(estimator).__name__}."
-        )
-    return estimator
-
-
-def _check_sizes(sides: tuple[_Side, _Side]) -> None:
-    for name, side in zip(("real", "generated"), sides, strict=True):
-        distinct = len(np.unique(side.fold_keys))
-        if distinct < _FEWEST_SAMPLES:
-            raise InvalidInputError(
-                f"`{name}` must hold at least {_FEWEST_SAMPLES} distinct samples or groups. "
-                f"Got {distinct}."
-            )

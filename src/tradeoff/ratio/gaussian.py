@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.covariance import EmpiricalCovariance, LedoitWolf
@@ -32,6 +33,7 @@ class Gaussians:
         array([ 0.7, -0.8])
     """
 
+    projects: ClassVar[bool] = True
     shrunk: bool = False
 
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> GaussiansLogRatio:

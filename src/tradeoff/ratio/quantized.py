@@ -6,6 +6,7 @@ Cluster c holds :math:`n_c` real and :math:`m_c` generated training samples.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
@@ -37,6 +38,7 @@ class Quantized:
         :cite:`sajjadi2018`.
     """
 
+    projects: ClassVar[bool] = True
     clusters: int | None = None
     most_rows: int = 10_000
 

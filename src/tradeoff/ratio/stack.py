@@ -1,8 +1,7 @@
-r"""A learned stack: logistic regression on what several estimators say.
+r"""A learned stack: several estimators, and what they are worth together.
 
-Its inputs are the members' log-ratios, squeezed by :math:`\pm\log(1 + |\cdot|)`, and how far a
-sample lies outside the range of each side, column by column. The members are fitted on one part
-of the training data, their combination on the other.
+Every member is fitted on the same rows; their log-ratios, and how far a sample lies outside the
+range of each side, are weighed on rows that they have not seen.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tradeoff._validation import FloatArray, check_features
-from tradeoff.ratio.base import Standardizer
+from tradeoff.ratio.base import Projection
+from tradeoff.ratio.combination import Opinion, Verdict
 from tradeoff.ratio.gaussian import Gaussians
 from tradeoff.ratio.kernel import KernelDensity
-from tradeoff.ratio.logistic import LinearLogRatio, Logistic
+from tradeoff.ratio.logistic import Logistic
 from tradeoff.ratio.quantized import Quantized
 from tradeoff.ratio.trees import BoostedTrees
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Stack"]
 
-_CLIP = 50.0
+_PARTS = 4
 
 
 def _default_members() -> tuple[Estimator, ...]:
@@ -47,7 +47,6 @@ class Stack:
 
     Args:
         members: estimators to combine.
-        combination: share of the training rows on which the combination is learned.
 
     Example:
         >>> import numpy as np
@@ -62,42 +61,56 @@ class Stack:
     """
 
     members: tuple[Estimator, ...] = field(default_factory=_default_members)
-    combination: float = 0.25
 
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> StackLogRatio:
-        """Fit on samples of shape (n, d) and (m, d)."""
+        """Fit on samples of shape (n, d) and (m, d), leaving out a quarter at a time.
+
+        What is left out teaches the weights, and the four fits speak with their mean.
+        """
         real, generated = check_features(real=real, generated=generated)
         rng = np.random.default_rng(seed)
-        (real_fit, real_rest), (generated_fit, generated_rest) = (
-            _split(rng, side, self.combination) for side in (real, generated)
-        )
-        opinions = Opinions.fit(self.members, real_fit, generated_fit, seed)
-        # Members fitted anew on all rows would speak differently from those that were combined:
-        # on a ring of eight modes that costs more than the rows are worth.
-        combine = Logistic(penalties=(0.1,)).fit(
-            real=opinions(real_rest), generated=opinions(generated_rest), seed=seed
-        )
-        return StackLogRatio(opinions, combine)
+        parts = [rng.permutation(len(side)) % min(_PARTS, len(side)) for side in (real, generated)]
+        panels: list[Panel] = []
+        opinions: tuple[list[Opinion], list[Opinion]] = ([], [])
+        for part in range(_PARTS):
+            real_rest, generated_rest = (
+                side[where != part] if (where != part).any() else side
+                for side, where in zip((real, generated), parts, strict=True)
+            )
+            panel = Panel.fit(self.members, real_rest, generated_rest, seed)
+            panels.append(panel)
+            for found, side, where in zip(opinions, (real, generated), parts, strict=True):
+                found.append(panel(side[where == part]))
+        return StackLogRatio(panels, Verdict.learn(real=opinions[0], generated=opinions[1]))
 
 
 @dataclass(frozen=True, eq=False)
 class StackLogRatio:
-    """The learned combination of fitted members."""
+    """The mean verdict on the opinions of several panels."""
 
-    opinions: Opinions
-    combine: LinearLogRatio
+    panels: Sequence[Panel]
+    verdict: Verdict
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Log p/q of samples of shape (n, d)."""
-        return self.combine.log_ratio(self.opinions(x))
+        return np.asarray(np.mean([self.verdict(panel(x)) for panel in self.panels], axis=0))
 
 
 @dataclass(frozen=True, eq=False)
-class Opinions:
-    """What the members and the ranges of both sides say about a sample."""
+class Panel:
+    """Members fitted on the same rows, and the ranges of both sides."""
 
     members: Sequence[LogRatio]
-    ranges: tuple[Range, Range]
+    projects: Sequence[bool]
+    project: Projection | None
+    ranges: tuple[Range, ...]
+
+    @classmethod
+    def alone(
+        cls, estimator: Estimator, real: FloatArray, generated: FloatArray, seed: int
+    ) -> Panel:
+        """A single estimator, without ranges."""
+        return cls([estimator.fit(real=real, generated=generated, seed=seed)], [False], None, ())
 
     @classmethod
     def fit(
@@ -106,19 +119,34 @@ class Opinions:
         real: FloatArray,
         generated: FloatArray,
         seed: int,
-    ) -> Opinions:
-        """Fit every member on the same rows."""
-        scale = Standardizer.fit(real, generated).scale
+    ) -> Panel:
+        """Fit every member; principal components are found once for those that want them."""
+        projects = [getattr(member, "projects", False) for member in members]
+        project = Projection.fit(real, generated)
+        narrow = {"real": project(real), "generated": project(generated)}
+        wide = {"real": real, "generated": generated}
+        scale = project.standardize.scale
         return cls(
-            [member.fit(real=real, generated=generated, seed=seed) for member in members],
+            [
+                member.fit(**(narrow if projected else wide), seed=seed)
+                for member, projected in zip(members, projects, strict=True)
+            ],
+            projects,
+            project,
             (Range.fit(real, scale), Range.fit(generated, scale)),
         )
 
-    def __call__(self, x: FloatArray) -> FloatArray:
-        log_ratios = np.stack([member.log_ratio(x) for member in self.members], axis=1)
-        log_ratios = np.clip(log_ratios, -_CLIP, _CLIP)
-        squeezed = np.sign(log_ratios) * np.log1p(np.abs(log_ratios))
-        return np.concatenate((squeezed, *(outside(x) for outside in self.ranges)), axis=1)
+    def __call__(self, x: FloatArray) -> Opinion:
+        """Log-ratios by every member, and range exceedance."""
+        if not len(x):
+            return Opinion(np.empty((0, len(self.members))), np.empty((0, 3 * len(self.ranges))))
+        narrow = self.project(x) if self.project else x
+        log_ratios = [
+            member.log_ratio(narrow if projected else x)
+            for member, projected in zip(self.members, self.projects, strict=True)
+        ]
+        hints = [np.empty((len(x), 0)), *(outside(x) for outside in self.ranges)]
+        return Opinion(np.stack(log_ratios, axis=1), np.concatenate(hints, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +168,3 @@ class Range:
         farthest = np.where(np.isinf(self.scale), excess > 0, excess / self.scale).max(1)
         columns = (excess > 0).sum(1)
         return np.stack((farthest > 0, np.log1p(farthest), np.log1p(columns)), axis=1)
-
-
-def _split(rng: np.random.Generator, x: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:
-    """Two parts of the rows, neither of them empty if there are two rows."""
-    order = rng.permutation(len(x))
-    first = min(max(1, round((1 - share) * len(x))), max(1, len(x) - 1))
-    return x[np.sort(order[:first])], x[np.sort(order[first:])] if len(x) > 1 else x

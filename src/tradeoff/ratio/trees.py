@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -36,6 +37,7 @@ class BoostedTrees:
         True
     """
 
+    projects: ClassVar[bool] = True
     learning_rate: float = 0.1
     most_iterations: int = 200
     most_rows: int = 20_000

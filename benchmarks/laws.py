@@ -1,0 +1,138 @@
+"""Pairs of laws whose precision-recall curve is known, to be sampled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import norm
+
+from tradeoff import RatioProfile
+from tradeoff.core.divergence import KL, JensenShannon, Pearson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two laws: samples of shape (n, d) of each, and the true precision at any slope."""
+
+    real: Callable[[np.random.Generator, int], np.ndarray]
+    generated: Callable[[np.random.Generator, int], np.ndarray]
+    precision: Callable[[np.ndarray], np.ndarray]
+    divergences: Callable[[], dict[str, float]]
+
+    def draw(self, n: int, seed: int) -> dict[str, np.ndarray]:
+        """Samples of both sides."""
+        rng = np.random.default_rng(seed)
+        return {"real": self.real(rng, n), "generated": self.generated(rng, n)}
+
+
+def gaussians(d: int, distance: float) -> Pair:
+    """N(0, I) against N(m, I), a Mahalanobis distance apart along the first axis."""
+    shift = distance * (np.arange(d) == 0)
+
+    def precision(lam: np.ndarray) -> np.ndarray:
+        if distance == 0:
+            return np.minimum(1.0, lam)
+        t = np.log(lam) / distance
+        return lam * norm.cdf(-t - distance / 2) + norm.cdf(t - distance / 2)
+
+    line = np.linspace(-12, 12 + distance, 200_001)
+    return Pair(
+        lambda rng, n: rng.normal(size=(n, d)),
+        lambda rng, n: rng.normal(size=(n, d)) + shift,
+        precision,
+        lambda: _divergences(norm.pdf(line), norm.pdf(line, distance)),
+    )
+
+
+def mixtures(real: Mixture, generated: Mixture) -> Pair:
+    """Mixtures of Gaussians on a line."""
+    line = np.linspace(-16, 16, 400_001)
+    return _on_grid(real, generated, line[:, None])
+
+
+def ring(generated: Mixture) -> Pair:
+    """Eight modes of standard deviation 0.2 on a circle of radius 3."""
+    axis = np.arange(-12, 12, 0.02) + 0.01
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    return _on_grid(ring_mixture(8, 0.2), generated, grid)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Isotropic Gaussians with weights, means of shape (k, d) and standard deviations."""
+
+    weights: tuple[float, ...]
+    means: np.ndarray
+    sds: tuple[float, ...]
+
+    def __call__(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """Samples of shape (n, d)."""
+        mode = rng.choice(len(self.weights), n, p=np.array(self.weights))
+        noise = rng.normal(size=(n, self.means.shape[1]))
+        return self.means[mode] + np.array(self.sds)[mode, None] * noise
+
+    def density(self, x: np.ndarray) -> np.ndarray:
+        """Of points of shape (n, d)."""
+        total = np.zeros(len(x))
+        for weight, mean, sd in zip(self.weights, self.means, self.sds, strict=True):
+            total += weight * np.exp(norm.logpdf(x, mean, sd).sum(1))
+        return total
+
+
+def ring_mixture(modes: int, sd: float) -> Mixture:
+    """The first modes of eight on a circle of radius 3."""
+    angle = 2 * np.pi * np.arange(modes) / 8
+    means = 3 * np.stack((np.cos(angle), np.sin(angle)), axis=1)
+    return Mixture((1 / modes,) * modes, means, (sd,) * modes)
+
+
+def line_mixture(weights: list[float], means: list[float], sds: list[float]) -> Mixture:
+    """On a line."""
+    return Mixture(tuple(weights), np.array(means)[:, None], tuple(sds))
+
+
+def _on_grid(real: Mixture, generated: Mixture, grid: np.ndarray) -> Pair:
+    @cache
+    def profile() -> RatioProfile:
+        p, q = real.density(grid), generated.density(grid)
+        return RatioProfile.from_masses(p / p.sum(), q / q.sum())
+
+    return Pair(
+        real,
+        generated,
+        lambda lam: profile().curve().precision(lam),
+        lambda: {str(d): d.of(profile()) for d in (KL(), JensenShannon(), Pearson())},
+    )
+
+
+def _divergences(p: np.ndarray, q: np.ndarray) -> dict[str, float]:
+    profile = RatioProfile.from_masses(p / p.sum(), q / q.sum())
+    return {str(d): d.of(profile) for d in (KL(), JensenShannon(), Pearson())}
+
+
+_TWO_MODES = line_mixture([0.5, 0.5], [-2.0, 2.0], [0.5, 0.5])
+
+PAIRS: dict[str, Callable[[], Pair]] = {
+    **{
+        f"Gaussians, d = {d}, distance {distance}": lambda d=d, distance=distance: gaussians(
+            d, distance
+        )
+        for d in (16, 256)
+        for distance in (0, 1, 2)
+    },
+    "ring, four modes dropped": lambda: ring(ring_mixture(4, 0.2)),
+    "ring, wide modes": lambda: ring(ring_mixture(8, 0.4)),
+    "ring, one Gaussian": lambda: ring(Mixture((1.0,), np.zeros((1, 2)), (4.52**0.5,))),
+    "two modes, left only": lambda: mixtures(_TWO_MODES, line_mixture([1.0], [-2.0], [0.5])),
+    "two modes, one wide": lambda: mixtures(_TWO_MODES, line_mixture([1.0], [0.0], [2.1])),
+    "two modes, reweighted": lambda: mixtures(
+        _TWO_MODES, line_mixture([0.8, 0.2], [-2.1, 1.9], [0.6, 0.4])
+    ),
+}
+"""The pairs of the benchmark of known truths."""

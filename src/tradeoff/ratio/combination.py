@@ -1,0 +1,127 @@
+r"""From the opinions of several log-ratios to one: weigh them, then calibrate.
+
+:math:`\log r = \sum_i w_i\, s(\log r_i) + \langle v, h\rangle + b` with weights
+:math:`w_i \ge 0`, :math:`s(t) = 6\tanh(t/6)` and hints :math:`h`, fitted by logistic regression;
+isotonic regression of its scores makes it a log-ratio. Both are learned on rows that the opinions
+have not seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from tradeoff.ratio.base import Standardizer
+from tradeoff.ratio.calibration import Isotonic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tradeoff._validation import FloatArray
+
+__all__ = ["Combination", "Opinion", "Verdict"]
+
+_FAR = 6.0  # log-ratios beyond this are all the same: certain
+_HINT_PENALTY = 1e-3
+
+
+class Opinion(NamedTuple):
+    """What fitted members say about samples.
+
+    Args:
+        log_ratios: log p/q by each member, shape (n, k).
+        hints: further columns that may bear on it, shape (n, h).
+    """
+
+    log_ratios: FloatArray
+    hints: FloatArray
+
+    @classmethod
+    def join(cls, opinions: Sequence[Opinion]) -> Opinion:
+        """One after the other."""
+        return cls(*(np.concatenate(parts) for parts in zip(*opinions, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """A weighted sum of opinions; no member may count against what it says."""
+
+    scale_hints: Standardizer
+    weights: FloatArray
+
+    @classmethod
+    def fit(cls, *, real: Opinion, generated: Opinion) -> Combination:
+        """Logistic regression, each side counting the same."""
+        members = real.log_ratios.shape[1]
+        scale_hints = Standardizer.fit(real.hints, generated.hints)
+        x = np.concatenate([_columns(side, scale_hints) for side in (real, generated)])
+        n, m = len(real.hints), len(generated.hints)
+        sign = np.repeat([1.0, -1.0], [n, m])
+        weight = np.repeat([0.5 / n, 0.5 / m], [n, m])
+        penalty = np.zeros(x.shape[1])
+        penalty[members:-1] = _HINT_PENALTY
+
+        def loss(w: FloatArray) -> tuple[float, FloatArray]:
+            margin = sign * (x @ w)
+            gradient = penalty * w - x.T @ (weight * sign * expit(-margin))
+            value = weight @ np.logaddexp(0.0, -margin) + 0.5 * (penalty * w) @ w
+            return float(value), gradient
+
+        start = np.zeros(x.shape[1])
+        start[:members] = 1.0 / members
+        bounds = [(0.0, None)] * members + [(None, None)] * (x.shape[1] - members)
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+        return cls(scale_hints, found.x)
+
+    def __call__(self, opinion: Opinion) -> FloatArray:
+        """Scores of shape (n,)."""
+        return np.asarray(_columns(opinion, self.scale_hints) @ self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The one log-ratio that follows from opinions: their combination, calibrated."""
+
+    combine: Combination | None
+    calibrate: Isotonic
+
+    @classmethod
+    def learn(cls, *, real: Sequence[Opinion], generated: Sequence[Opinion]) -> Verdict:
+        """Learn from opinions about rows that their members have not seen, in parts.
+
+        Scores to be calibrated come from a combination learned on the other parts.
+        """
+        sides = (real, generated)
+        if real[0].log_ratios.shape[1] == 1:
+            return cls(
+                None, _isotonic([[part.log_ratios[:, 0] for part in side] for side in sides])
+            )
+        whole = Combination.fit(real=Opinion.join(real), generated=Opinion.join(generated))
+        scores: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+        for i in range(len(real)):
+            others = [Opinion.join([*side[:i], *side[i + 1 :]]) for side in sides]
+            enough = all(len(side.hints) for side in others)
+            combine = Combination.fit(real=others[0], generated=others[1]) if enough else whole
+            for found, side in zip(scores, sides, strict=True):
+                found.append(combine(side[i]))
+        return cls(whole, _isotonic(scores))
+
+    def __call__(self, opinion: Opinion) -> FloatArray:
+        """Log p/q of shape (n,)."""
+        scores = self.combine(opinion) if self.combine else opinion.log_ratios[:, 0]
+        return self.calibrate(scores)
+
+
+def _isotonic(scores: Sequence[Sequence[FloatArray]]) -> Isotonic:
+    real, generated = (np.concatenate(parts) for parts in scores)
+    return Isotonic.fit(real=real, generated=generated)
+
+
+def _columns(opinion: Opinion, scale_hints: Standardizer) -> FloatArray:
+    squeezed = _FAR * np.tanh(opinion.log_ratios / _FAR)
+    ones = np.ones((len(squeezed), 1))
+    return np.concatenate((squeezed, scale_hints(opinion.hints), ones), axis=1)

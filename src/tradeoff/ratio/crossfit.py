@@ -1,0 +1,177 @@
+r"""Cross-fitting: every sample gets a log-ratio from fits that have not seen it.
+
+For folds j and k, a fit without both serves twice: what it says about j teaches the verdict that is
+passed on k, and the other way round. So with K folds there are K(K - 1)/2 fits, each sample's
+log-ratio is the mean verdict of K - 1 of them, and verdicts are learned on all other folds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import joblib
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from tradeoff._progress import track
+from tradeoff._validation import FloatArray, check_choice, check_count
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.ratio.combination import Opinion, Verdict
+from tradeoff.ratio.folds import content_keys, group_keys
+from tradeoff.ratio.registry import ESTIMATORS
+from tradeoff.ratio.stack import Panel, Stack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from tradeoff.ratio.base import Estimator
+
+__all__ = ["Side", "Split", "check_estimator", "cross_fit", "fit_panel"]
+
+_FEWEST_SAMPLES = 20
+_TRAINING_PARTS = 4  # of a single split
+_WORTH_PROCESSES = 100_000  # numbers in both samples together
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One side's samples, the keys that place them in folds, and those that order them."""
+
+    name: str
+    x: FloatArray
+    fold_keys: npt.NDArray[np.uint64]
+    order_keys: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, name: str, x: FloatArray, groups: Sequence[object] | None, *, seed: int) -> Side:
+        """Groups place samples in folds where they are given, and content does where not."""
+        keys = content_keys(x, seed=seed)
+        if groups is None:
+            return cls(name, x, keys, keys)
+        return cls(name, x, group_keys(groups, len(x), seed=seed, name=f"{name}_groups"), keys)
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.intp]:
+        """Indices in an order that follows content, so that fits and sums round the same."""
+        return np.lexsort((self.order_keys, self.fold_keys))
+
+    @property
+    def distinct(self) -> int:
+        """Number of distinct samples or groups."""
+        return len(np.unique(self.fold_keys))
+
+
+@dataclass(frozen=True)
+class Split:
+    """Parts of the data, and the pairs of them that are left out together."""
+
+    folds: int
+    pairs: tuple[tuple[int, int], ...]
+    held_out: tuple[int, ...]
+
+    @classmethod
+    def of(cls, folds: int) -> Split:
+        """Every pair of folds; or a single split, one half held out, the other in four parts."""
+        folds = check_count("folds", folds)
+        if folds == 2:
+            raise InvalidInputError("`folds` must be 1, a single split, or at least 3. Got 2.")
+        if folds == 1:
+            return cls(folds, tuple((0, part + 1) for part in range(_TRAINING_PARTS)), (0,))
+        return cls(folds, tuple(combinations(range(folds), 2)), tuple(range(folds)))
+
+    def parts(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """The part of each key, shape (n,)."""
+        if self.folds > 1:
+            return (keys % np.uint64(self.folds)).astype(np.int64)
+        training = 1 + keys // np.uint64(2) % np.uint64(_TRAINING_PARTS)
+        return np.where(keys % np.uint64(2) == 0, 0, training).astype(np.int64)
+
+    def partners(self, part: int) -> list[tuple[int, int]]:
+        """The pairs whose fits have not seen a part."""
+        return [pair for pair in self.pairs if part in pair]
+
+
+def cross_fit(
+    model: Estimator,
+    sides: tuple[Side, Side],
+    split: Split,
+    *,
+    seed: int,
+    jobs: int | None = None,
+    progress: bool = True,
+) -> list[FloatArray]:
+    """Held-out log-ratios of both sides by index; NaN for samples that are never held out."""
+    _check_sizes(sides)
+    ordered = [side.x[side.order] for side in sides]
+    parts = [split.parts(side.fold_keys[side.order]) for side in sides]
+    if jobs is None:
+        numbers = sum(side.x.size for side in sides)
+        jobs = joblib.cpu_count() if numbers >= _WORTH_PROCESSES else 1
+    run = joblib.Parallel(n_jobs=min(jobs, len(split.pairs)), return_as="generator")
+    tasks = (joblib.delayed(_consult)(model, ordered, parts, pair, seed) for pair in split.pairs)
+    found = track(run(tasks), "fitting", total=len(split.pairs), progress=progress)
+    opinions = dict(zip(split.pairs, found, strict=True))
+    log_ratios = [np.full(len(side.x), np.nan) for side in sides]
+    for part in split.held_out:
+        pairs = split.partners(part)
+        others = [sum(pair) - part for pair in pairs]
+        real, generated = (
+            [opinions[pair][other][i] for pair, other in zip(pairs, others, strict=True)]
+            for i in range(2)
+        )
+        verdict = Verdict.learn(real=real, generated=generated)
+        for i, side in enumerate(sides):
+            verdicts = [verdict(opinions[pair][part][i]) for pair in pairs]
+            log_ratios[i][side.order[parts[i] == part]] = np.mean(verdicts, axis=0)
+    return log_ratios
+
+
+def check_estimator(estimator: Estimator | str) -> Estimator:
+    """An estimator, by name or as it is."""
+    if isinstance(estimator, str):
+        check_choice("estimator", estimator, ESTIMATORS)
+        return ESTIMATORS[estimator]()
+    if not hasattr(estimator, "fit"):
+        raise InvalidInputError(
+            f"`estimator` must be a name or have `fit`. Got a {type(estimator).__name__}."
+        )
+    return estimator
+
+
+def _consult(
+    model: Estimator,
+    sides: list[FloatArray],
+    parts: list[npt.NDArray[np.int64]],
+    pair: tuple[int, int],
+    seed: int,
+) -> dict[int, list[Opinion]]:
+    """Fit without a pair of parts; what is said about both sides of each of them."""
+    # Threads of small fits only wait for each other, and sums would depend on their number.
+    with threadpool_limits(1):
+        real, generated = (x[~np.isin(part, pair)] for x, part in zip(sides, parts, strict=True))
+        speak = fit_panel(model, real, generated, seed)
+        return {
+            held_out: [speak(x[part == held_out]) for x, part in zip(sides, parts, strict=True)]
+            for held_out in pair
+        }
+
+
+def fit_panel(model: Estimator, real: FloatArray, generated: FloatArray, seed: int) -> Panel:
+    """The members of a stack, or an estimator alone."""
+    if isinstance(model, Stack):
+        return Panel.fit(model.members, real, generated, seed)
+    return Panel.alone(model, real, generated, seed)
+
+
+def _check_sizes(sides: tuple[Side, Side]) -> None:
+    for side in sides:
+        if side.distinct < _FEWEST_SAMPLES:
+            raise InvalidInputError(
+                f"`{side.name}` must hold at least {_FEWEST_SAMPLES} distinct samples or groups. "
+                f"Got {side.distinct}."
+            )
