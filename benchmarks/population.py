@@ -33,7 +33,7 @@ def cross_fitted(
         seed: of the folds and of the estimator.
         folds: as in `pr_curve`.
     """
-    split = Split.of(folds)
+    split = Split.of(folds, model)
     sides = [Side.of(name, x, None, seed=seed) for name, x in samples.items()]
     x = [side.x[side.order] for side in sides]
     parts = [split.parts(side.fold_keys[side.order]) for side in sides]

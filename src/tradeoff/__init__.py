@@ -15,7 +15,10 @@ _DOORS = {
     "RatioProfile": "tradeoff.core",
     "TradeoffError": "tradeoff.exceptions",
     "UndefinedError": "tradeoff.exceptions",
+    "compare": "tradeoff.ratio",
+    "diagnose": "tradeoff.ratio",
     "pr_curve": "tradeoff.ratio",
+    "reproduce": "tradeoff.protocols",
 }
 
 __all__ = [*_DOORS, "__version__"]

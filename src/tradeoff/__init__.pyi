@@ -6,7 +6,10 @@ from tradeoff.core import RatioProfile as RatioProfile
 from tradeoff.exceptions import InvalidInputError as InvalidInputError
 from tradeoff.exceptions import TradeoffError as TradeoffError
 from tradeoff.exceptions import UndefinedError as UndefinedError
+from tradeoff.protocols import reproduce as reproduce
 from tradeoff.ratio import CurveEstimate as CurveEstimate
+from tradeoff.ratio import compare as compare
+from tradeoff.ratio import diagnose as diagnose
 from tradeoff.ratio import pr_curve as pr_curve
 from tradeoff.report import PRCurveDisplay as PRCurveDisplay
 

@@ -17,6 +17,7 @@ PUBLIC_MODULES = (
     "tradeoff.core.divergence",
     "tradeoff.exceptions",
     "tradeoff.inference",
+    "tradeoff.protocols",
     "tradeoff.provenance",
     "tradeoff.ratio",
     "tradeoff.report",
@@ -33,7 +34,10 @@ FACE = {
     "TradeoffError",
     "UndefinedError",
     "__version__",
+    "compare",
+    "diagnose",
     "pr_curve",
+    "reproduce",
 }
 
 

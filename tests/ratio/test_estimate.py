@@ -163,7 +163,9 @@ def test_intervals_contain_the_estimate_and_refuse_groups():
 def test_headline_and_provenance_name_what_they_are():
     run = estimate(gaussians(0, 200, 1.0), estimator=Logistic(penalties=(0.1,)), seed=5)
     assert list(run.headline) == ["precision at λ = 20", "recall at λ = 0.4"]
-    assert run.provenance["estimator"] == "Logistic(penalties=(0.1,), validation=0.2)"
+    assert (
+        run.provenance["estimator"] == "Logistic(penalties=(0.1,), validation=0.2, most_rows=1500)"
+    )
     assert (run.provenance["seed"], run.provenance["real_samples"]) == (5, 200)
     assert run.provenance["versions"]["tradeoff"]
 
@@ -177,8 +179,10 @@ def test_headline_and_provenance_name_what_they_are():
         ({"folds": 2}, "`folds` must be 1, a single split, or at least 3. Got 2"),
         (
             {"real": np.zeros((50, 2))},
-            "`real` must hold at least 20 distinct samples",
+            "`real` must hold at least 5 distinct samples. Got 1: count so few values",
         ),
+        ({"real": np.zeros((19, 2))}, "`real` must hold at least 20 samples. Got 19"),
+        ({"real_groups": np.arange(100) % 7}, "`real` must hold at least 20 groups. Got 7"),
         ({"real_groups": [1, 2]}, "`real_groups` must name a group per sample, 100. Got 2"),
         ({"generated": np.ones((100, 3))}, "same columns. Got 2 in `real` and 3 in `generated`"),
     ],

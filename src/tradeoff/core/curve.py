@@ -323,6 +323,24 @@ class PRCurve:
         """
         return _rising(_rising(_capped(self)).swap()).swap()
 
+    def tightened(self) -> PRCurve:
+        r"""The lowest line that an upper bound of a true curve implies.
+
+        The truth is at most :math:`\min(1, \lambda)`, its precision rises with λ and its recall
+        falls. So an upper bound holds at smaller slopes too for precision, and at greater ones
+        for recall.
+
+        Example:
+            >>> from tradeoff import PRCurve
+            >>> bound = PRCurve(
+            ...     breakpoints=[1.0], intercepts=[0.0, 0.5], slopes=[0.9, 0.2],
+            ...     max_precision=1.0, max_recall=1.0,
+            ... )
+            >>> round(bound.precision(0.9), 2), round(bound.tightened().precision(0.9), 2)
+            (0.81, 0.7)
+        """
+        return _lowered(_lowered(_capped(self)).swap()).swap()
+
     def to_json(self) -> str:
         """The curve as JSON, without loss; :meth:`from_json` reads it back.
 
@@ -440,6 +458,26 @@ def _rising(curve: PRCurve) -> PRCurve:
         intercepts=np.stack((level, a), axis=1).ravel()[keep],
         slopes=np.stack((np.zeros_like(b), b), axis=1).ravel()[keep],
         max_precision=max(curve.max_precision, float(level[-1])),
+        max_recall=curve.max_recall,
+    )
+
+
+def _lowered(curve: PRCurve) -> PRCurve:
+    """The least precision at greater slopes: each piece stops at the lowest start after it."""
+    lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
+    left, right = curve._edges()
+    starts = np.append(a[1:] + b[1:] * lam, curve.max_precision)
+    level = np.minimum.accumulate(starts[::-1])[::-1]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        meets = np.where(b > 0, (level - a) / b, np.where(a <= level, np.inf, 0.0))
+    meets = np.clip(meets, left, right)
+    knots = np.stack((left, meets), axis=1).ravel()
+    keep = np.stack((meets > left, meets < right), axis=1).ravel()
+    return PRCurve(
+        breakpoints=knots[keep][1:],
+        intercepts=np.stack((a, level), axis=1).ravel()[keep],
+        slopes=np.stack((b, np.zeros_like(b)), axis=1).ravel()[keep],
+        max_precision=curve.max_precision,
         max_recall=curve.max_recall,
     )
 

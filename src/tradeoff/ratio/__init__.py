@@ -6,6 +6,8 @@
 from tradeoff.ratio.base import Estimator, LogRatio
 from tradeoff.ratio.calibration import Isotonic, balance
 from tradeoff.ratio.classifier import Classifier
+from tradeoff.ratio.comparison import Comparison, Difference, compare
+from tradeoff.ratio.diagnosis import Diagnosis, diagnose
 from tradeoff.ratio.estimate import CurveEstimate, pr_curve
 from tradeoff.ratio.gaussian import Gaussians
 from tradeoff.ratio.kernel import KernelDensity
@@ -19,7 +21,10 @@ __all__ = [
     "ESTIMATORS",
     "BoostedTrees",
     "Classifier",
+    "Comparison",
     "CurveEstimate",
+    "Diagnosis",
+    "Difference",
     "Estimator",
     "Gaussians",
     "Isotonic",
@@ -29,5 +34,7 @@ __all__ = [
     "Quantized",
     "Stack",
     "balance",
+    "compare",
+    "diagnose",
     "pr_curve",
 ]

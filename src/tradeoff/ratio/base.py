@@ -7,17 +7,27 @@ an object that maps samples to :math:`\log p/q`. Roles are keywords, seeds are e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+from scipy.linalg import eigh
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
     from tradeoff._validation import FloatArray
 
 __all__ = ["Estimator", "LogRatio"]
 
+T = TypeVar("T", bound=np.generic)
+
 MOST_COMPONENTS = 64
 """Above this many columns, estimators of densities and trees see principal components."""
+_MOST_SINGLE = 8
+_MOST_ROWS = 4000
+_BLOCK = 256
 
 
 @runtime_checkable
@@ -70,17 +80,37 @@ class Standardizer:
     def fit(cls, real: FloatArray, generated: FloatArray) -> Standardizer:
         """Each side counts the same, whatever its size."""
         center = 0.5 * (real.mean(0) + generated.mean(0))
-        variance = 0.5 * (((real - center) ** 2).mean(0) + ((generated - center) ** 2).mean(0))
+        variance = np.zeros_like(center)
+        for side in (real, generated):
+            for rows in _blocks(side):
+                z = rows - center
+                variance += 0.5 * np.einsum("ij,ij->j", z, z) / len(side)
         constant = variance <= (1e-12 * np.abs(center)) ** 2
         return cls(center, np.where(constant, np.inf, np.sqrt(np.where(constant, 1.0, variance))))
 
     def __call__(self, x: FloatArray) -> FloatArray:
         return (x - self.center) / self.scale
 
+    def both(
+        self, real: FloatArray, generated: FloatArray, dtype: npt.DTypeLike = np.float64
+    ) -> npt.NDArray[Any]:
+        """Both sides, one after the other; block by block, without copies on the way."""
+        x = np.empty((len(real) + len(generated), len(self.center)), dtype)
+        start = 0
+        for side in (real, generated):
+            for rows in _blocks(side):
+                x[start : start + len(rows)] = self(rows)
+                start += len(rows)
+        return x
+
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Standardized columns, and above 64 of them their leading principal components."""
+    """Standardized columns; above 64 of them, those that differ most and principal components.
+
+    A difference in one column of a thousand is lost in principal components, and one that is
+    spread over all of them is lost in single columns.
+    """
 
     standardize: Standardizer
     axes: FloatArray | None
@@ -93,16 +123,38 @@ class Projection:
         standardize = Standardizer.fit(real, generated)
         if real.shape[1] <= most:
             return cls(standardize, None)
-        real, generated = standardize(real), standardize(generated)
-        covariance = real.T @ real / len(real) + generated.T @ generated / len(generated)
-        _, vectors = np.linalg.eigh(covariance)
-        return cls(standardize, vectors[:, : -most - 1 : -1])
+        columns = real.shape[1]
+        covariance = np.zeros((columns, columns))
+        for side in (real, generated):  # samples come in an order that is as good as random
+            z = standardize(side[:_MOST_ROWS]).astype(np.float32)
+            covariance += z.T @ z / len(z)
+        components = most - _MOST_SINGLE
+        _, vectors = eigh(covariance, subset_by_index=(columns - components, columns - 1))
+        single = np.zeros((columns, _MOST_SINGLE))
+        chosen = np.argsort(-_difference(real, generated), kind="stable")[:_MOST_SINGLE]
+        single[chosen, np.arange(_MOST_SINGLE)] = 1.0
+        return cls(standardize, np.concatenate((single, vectors[:, ::-1]), axis=1))
 
     def __call__(self, x: FloatArray) -> FloatArray:
         x = self.standardize(x)
         return x if self.axes is None else x @ self.axes
 
 
-def thin(rng: np.random.Generator, x: FloatArray, most: int) -> FloatArray:
+def _difference(real: FloatArray, generated: FloatArray) -> FloatArray:
+    """How much the means and the spreads of each column differ, in standard errors."""
+    n, m = len(real), len(generated)
+    means, variances = zip(*((x.mean(0), x.var(0)) for x in (real, generated)), strict=True)
+    error = np.sqrt(variances[0] / n + variances[1] / m)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.abs(means[0] - means[1]) / error
+        spread = np.abs(np.log(variances[0] / variances[1])) / np.sqrt(2 / n + 2 / m)
+    return np.asarray(np.nan_to_num(np.maximum(shift, spread)))
+
+
+def _blocks(x: FloatArray) -> Iterator[FloatArray]:
+    return (x[i : i + _BLOCK] for i in range(0, len(x), _BLOCK))
+
+
+def thin(rng: np.random.Generator, x: npt.NDArray[T], most: int) -> npt.NDArray[T]:
     """At most so many rows, chosen without replacement, in their order."""
     return x if len(x) <= most else x[np.sort(rng.choice(len(x), most, replace=False))]

@@ -1,14 +1,16 @@
 r"""Cross-fitting: every sample gets a log-ratio from fits that have not seen it.
 
 For folds j and k, a fit without both serves twice: what it says about j teaches the verdict that is
-passed on k, and the other way round. So with K folds there are K(K - 1)/2 fits, each sample's
-log-ratio is the mean verdict of K - 1 of them, and verdicts are learned on all other folds.
+passed on k, and the other way round. A stack leaves out every pair of folds: each sample's
+log-ratio is the mean verdict of K - 1 fits, and verdicts are learned on all other folds. A single
+estimator, which has nothing to weigh, leaves out neighboring folds only.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from tradeoff._progress import track
 from tradeoff._validation import FloatArray, check_choice, check_count
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.ratio.base import MOST_COMPONENTS
 from tradeoff.ratio.combination import Opinion, Verdict
 from tradeoff.ratio.folds import content_keys, group_keys
 from tradeoff.ratio.registry import ESTIMATORS
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["Side", "Split", "check_estimator", "cross_fit", "fit_panel"]
 
 _FEWEST_SAMPLES = 20
+_FEWEST_VALUES = 5
+_FEW_VALUES = 50
 _TRAINING_PARTS = 4  # of a single split
 _WORTH_PROCESSES = 100_000  # numbers in both samples together
 
@@ -46,14 +51,19 @@ class Side:
     x: FloatArray
     fold_keys: npt.NDArray[np.uint64]
     order_keys: npt.NDArray[np.uint64]
+    grouped: bool
 
     @classmethod
     def of(cls, name: str, x: FloatArray, groups: Sequence[object] | None, *, seed: int) -> Side:
         """Groups place samples in folds where they are given, and content does where not."""
         keys = content_keys(x, seed=seed)
-        if groups is None:
-            return cls(name, x, keys, keys)
-        return cls(name, x, group_keys(groups, len(x), seed=seed, name=f"{name}_groups"), keys)
+        if groups is not None:
+            found = group_keys(groups, len(x), seed=seed, name=f"{name}_groups")
+            return cls(name, x, found, keys, grouped=True)
+        distinct, rank = np.unique(keys, return_inverse=True)
+        # Hashes would leave folds empty where there are only a few values to place.
+        spread = rank.astype(np.uint64) if distinct.size < _FEW_VALUES else keys
+        return cls(name, x, spread, keys, grouped=False)
 
     @cached_property
     def order(self) -> npt.NDArray[np.intp]:
@@ -61,9 +71,16 @@ class Side:
         return np.lexsort((self.order_keys, self.fold_keys))
 
     @property
-    def distinct(self) -> int:
-        """Number of distinct samples or groups."""
-        return len(np.unique(self.fold_keys))
+    def groups(self) -> npt.NDArray[np.intp] | None:
+        """Number of each sample's group; None if each sample is its own."""
+        if not self.grouped:
+            return None
+        return np.unique(self.fold_keys, return_inverse=True)[1]
+
+    @property
+    def digest(self) -> str:
+        """Tells, for one seed, whether two sides hold the same samples in the same order."""
+        return blake2b(self.order_keys.tobytes(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -75,14 +92,17 @@ class Split:
     held_out: tuple[int, ...]
 
     @classmethod
-    def of(cls, folds: int) -> Split:
-        """Every pair of folds; or a single split, one half held out, the other in four parts."""
+    def of(cls, folds: int, model: Estimator) -> Split:
+        """Pairs of folds; or a single split, one half held out, the other in four parts."""
         folds = check_count("folds", folds)
         if folds == 2:
             raise InvalidInputError("`folds` must be 1, a single split, or at least 3. Got 2.")
         if folds == 1:
             return cls(folds, tuple((0, part + 1) for part in range(_TRAINING_PARTS)), (0,))
-        return cls(folds, tuple(combinations(range(folds), 2)), tuple(range(folds)))
+        pairs = tuple(combinations(range(folds), 2))
+        if not isinstance(model, Stack):
+            pairs = tuple((j, k) for j, k in pairs if k - j in (1, folds - 1))
+        return cls(folds, pairs, tuple(range(folds)))
 
     def parts(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
         """The part of each key, shape (n,)."""
@@ -106,7 +126,7 @@ def cross_fit(
     progress: bool = True,
 ) -> list[FloatArray]:
     """Held-out log-ratios of both sides by index; NaN for samples that are never held out."""
-    _check_sizes(sides)
+    _check_sizes(sides, max(split.folds, _FEWEST_VALUES))
     ordered = [side.x[side.order] for side in sides]
     parts = [split.parts(side.fold_keys[side.order]) for side in sides]
     if jobs is None:
@@ -161,6 +181,25 @@ def _consult(
         }
 
 
+def projected_columns(model: Estimator, columns: int) -> int | None:
+    """Principal components that members see in place of more columns; None if they see all."""
+    narrow = any(getattr(member, "projects", False) for member in _members(model))
+    return MOST_COMPONENTS if narrow and columns > MOST_COMPONENTS else None
+
+
+def row_caps(model: Estimator) -> dict[str, int]:
+    """Rows of each side that members use at most, by their names."""
+    return {
+        type(member).__name__: member.most_rows
+        for member in _members(model)
+        if hasattr(member, "most_rows")
+    }
+
+
+def _members(model: Estimator) -> tuple[Estimator, ...]:
+    return model.members if isinstance(model, Stack) else (model,)
+
+
 def fit_panel(model: Estimator, real: FloatArray, generated: FloatArray, seed: int) -> Panel:
     """The members of a stack, or an estimator alone."""
     if isinstance(model, Stack):
@@ -168,10 +207,19 @@ def fit_panel(model: Estimator, real: FloatArray, generated: FloatArray, seed: i
     return Panel.alone(model, real, generated, seed)
 
 
-def _check_sizes(sides: tuple[Side, Side]) -> None:
+def _check_sizes(sides: tuple[Side, Side], fewest: int) -> None:
     for side in sides:
-        if side.distinct < _FEWEST_SAMPLES:
+        distinct = len(np.unique(side.fold_keys))
+        if side.grouped and distinct < _FEWEST_SAMPLES:
             raise InvalidInputError(
-                f"`{side.name}` must hold at least {_FEWEST_SAMPLES} distinct samples or groups. "
-                f"Got {side.distinct}."
+                f"`{side.name}` must hold at least {_FEWEST_SAMPLES} groups. Got {distinct}."
+            )
+        if len(side.x) < _FEWEST_SAMPLES:
+            raise InvalidInputError(
+                f"`{side.name}` must hold at least {_FEWEST_SAMPLES} samples. Got {len(side.x)}."
+            )
+        if distinct < fewest:
+            raise InvalidInputError(
+                f"`{side.name}` must hold at least {fewest} distinct samples. Got {distinct}: "
+                "count so few values, and use RatioProfile.from_masses."
             )

@@ -7,7 +7,7 @@ counted curve is never below the truth, whatever the estimator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,17 @@ from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, PRC
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.profile import RatioProfile
 from tradeoff.exceptions import InvalidInputError, UndefinedError
+from tradeoff.inference.certificate import certify
 from tradeoff.inference.intervals import CurveInterval, curve_interval
 from tradeoff.provenance import software_versions
-from tradeoff.ratio.crossfit import Side, Split, check_estimator, cross_fit
+from tradeoff.ratio.crossfit import (
+    Side,
+    Split,
+    check_estimator,
+    cross_fit,
+    projected_columns,
+    row_caps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +37,10 @@ if TYPE_CHECKING:
     from tradeoff.core.divergence import Divergence
     from tradeoff.ratio.base import Estimator
 
-__all__ = ["CurveEstimate", "pr_curve"]
+__all__ = ["BAND_SLOPES", "CurveEstimate", "pr_curve"]
+
+BAND_SLOPES = np.geomspace(1 / 20, 20, 121)
+"""Slopes at which bands are computed and whole curves are compared."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,6 +53,12 @@ class CurveEstimate:
         real_log_ratios: held-out log p/q of every real sample, shape (n,); NaN for samples that
             were never held out, in a single split.
         generated_log_ratios: the same for generated samples, shape (m,).
+        real_groups: number of the group of each real sample, shape (n,); None if each sample is
+            its own.
+        generated_groups: the same for generated samples, shape (m,).
+        real_folds: the part of the data in which each real sample is, shape (n,); 0 is the one
+            that a single split holds out.
+        generated_folds: the same for generated samples, shape (m,).
         provenance: estimator, folds, seed, sizes and versions.
 
     Example:
@@ -61,6 +78,10 @@ class CurveEstimate:
     curve: PRCurve
     real_log_ratios: FloatArray
     generated_log_ratios: FloatArray
+    real_groups: npt.NDArray[np.intp] | None
+    generated_groups: npt.NDArray[np.intp] | None
+    real_folds: npt.NDArray[np.int64]
+    generated_folds: npt.NDArray[np.int64]
     provenance: Mapping[str, Any]
 
     @property
@@ -79,19 +100,67 @@ class CurveEstimate:
         real, generated = self.real_log_ratios, self.generated_log_ratios
         return HeldOutErrors(real=real[~np.isnan(real)], generated=generated[~np.isnan(generated)])
 
-    def interval(self, lam: npt.ArrayLike, *, level: float = 0.95) -> CurveInterval:
-        """Pointwise limits of precision and recall; see :func:`~tradeoff.inference.curve_interval`.
+    def interval(
+        self, lam: npt.ArrayLike, *, level: float = 0.95, simultaneous: bool = False
+    ) -> CurveInterval:
+        """Limits of precision and recall; see :func:`~tradeoff.inference.curve_interval`.
 
         Args:
             lam: slopes in (0, ∞), shape (n,).
-            level: probability with which each interval covers.
+            level: probability of covering.
+            simultaneous: whether all intervals shall cover together.
         """
-        if self.provenance["grouped"]:
-            raise UndefinedError(
-                "Intervals of grouped samples must resample groups, which is not built yet: "
-                "counting them as independent would be too sure."
+        real, generated = (
+            None if groups is None else groups[~np.isnan(values)]
+            for groups, values in (
+                (self.real_groups, self.real_log_ratios),
+                (self.generated_groups, self.generated_log_ratios),
             )
-        return curve_interval(self.errors, lam, level=level)
+        )
+        return curve_interval(
+            self.errors,
+            lam,
+            level=level,
+            simultaneous=simultaneous,
+            real_groups=real,
+            generated_groups=generated,
+        )
+
+    def with_band(self, *, level: float = 0.95) -> PRCurve:
+        """The shown curve with a band that covers all slopes in [1/20, 20] together.
+
+        Example:
+            >>> import numpy as np
+            >>> from tradeoff import pr_curve
+            >>> rng = np.random.default_rng(0)
+            >>> real, generated = rng.normal(0, 1, (500, 2)), rng.normal(1, 1, (500, 2))
+            >>> curve = pr_curve(real=real, generated=generated, estimator="logistic").with_band()
+            >>> bool(curve.lower.precision(1.0) < curve.precision(1.0) < curve.upper.precision(1.0))
+            True
+        """
+        lower, upper = self.interval(BAND_SLOPES, level=level, simultaneous=True).curves()
+        return replace(self.curve, lower=lower, upper=upper)
+
+    def certificate(self, *, miss: float = 0.05) -> PRCurve:
+        """The line below which the true curve lies, at all slopes at once, but for `miss`.
+
+        It can refute a model, not vouch for one; see :func:`~tradeoff.inference.certify`. It takes
+        a single split, `folds=1`, and samples that are independent.
+
+        Args:
+            miss: probability, at most, with which the truth exceeds the line somewhere.
+        """
+        if self.provenance["folds"] != 1:
+            raise UndefinedError(
+                "A certificate must come from a single split, since rules of several folds depend "
+                "on each other's samples: call pr_curve with folds=1."
+            )
+        if self.real_groups is not None or self.generated_groups is not None:
+            raise UndefinedError(
+                "A certificate counts independent samples, and there is none for groups: keep one "
+                "sample of each."
+            )
+        return certify(self.errors, miss=miss)
 
     def divergence(self, divergence: Divergence) -> float:
         """The held-out dual bound of an f-divergence; its expectation is never above the truth."""
@@ -157,7 +226,7 @@ def pr_curve(
         Side.of("real", x, real_groups, seed=seed),
         Side.of("generated", y, generated_groups, seed=seed),
     )
-    split = Split.of(folds)
+    split = Split.of(folds, model)
     log_ratios = cross_fit(model, sides, split, seed=seed, jobs=jobs, progress=progress)
     counted = [values[~np.isnan(values)] for values in log_ratios]
     if not all(values.size for values in counted):
@@ -168,6 +237,10 @@ def pr_curve(
         curve=raw.clipped(),
         real_log_ratios=log_ratios[0],
         generated_log_ratios=log_ratios[1],
+        real_groups=sides[0].groups,
+        generated_groups=sides[1].groups,
+        real_folds=split.parts(sides[0].fold_keys),
+        generated_folds=split.parts(sides[1].fold_keys),
         provenance={
             "measured": "precision-recall curve, errors of a held-out log-ratio",
             "estimator": repr(model),
@@ -176,7 +249,10 @@ def pr_curve(
             "real_samples": len(x),
             "generated_samples": len(y),
             "columns": x.shape[1],
+            "components": projected_columns(model, x.shape[1]),
+            "row_caps": row_caps(model),
             "grouped": real_groups is not None or generated_groups is not None,
+            "real_digest": sides[0].digest,
             "versions": software_versions(),
         },
     )

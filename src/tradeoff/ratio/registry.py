@@ -20,5 +20,6 @@ ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "quantized": Quantized,
     "kernel": KernelDensity,
     "stack": Stack,
+    "fast": Logistic,
 }
 """Makers of every estimator with its defaults, by name."""

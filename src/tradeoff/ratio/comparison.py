@@ -1,0 +1,249 @@
+r"""Two models against one reference: is one of them better, and what could have been seen?
+
+Both are counted on the same real samples in the same folds, so the difference
+:math:`D(\lambda) = \hat\alpha_1(\lambda) - \hat\alpha_2(\lambda)` has a paired variance. Fitting
+makes it vary too: each variance is the larger of the counted one, doubled near identity as in
+intervals, and the one between folds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.ratio.estimate import BAND_SLOPES, CurveEstimate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+__all__ = ["Comparison", "Difference", "compare"]
+
+_DRAWS = 10_000
+_POWER = 0.9
+_MUST_AGREE = ("estimator", "folds", "seed", "columns", "real_digest")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference between two models, first minus second.
+
+    Args:
+        value: the difference.
+        error: its standard error, fitting included.
+        p_value: of the hypothesis that there is none.
+        resolvable: the smallest difference that a test at the comparison's level would find nine
+            times in ten with as many samples.
+
+    Example:
+        >>> from tradeoff.ratio import Difference
+        >>> Difference(value=0.1, error=0.02, p_value=6e-7, resolvable=0.065).value
+        0.1
+    """
+
+    value: float
+    error: float
+    p_value: float
+    resolvable: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparison:
+    """How two models differ from each other.
+
+    Args:
+        precision: at each slope that was asked for.
+        recall: at each slope that was asked for.
+        area: of the area under the curve between slopes 1/20 and 20.
+        curve_p_value: of the hypothesis that the curves agree at all slopes in [1/20, 20].
+        largest: slope at which the curves differ the most, in standard errors.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import compare, pr_curve
+        >>> rng = np.random.default_rng(0)
+        >>> real = rng.normal(0, 1, (1000, 2))
+        >>> near, far = rng.normal(0.2, 1, (1000, 2)), rng.normal(1, 1, (1000, 2))
+        >>> first, second = (
+        ...     pr_curve(real=real, generated=x, estimator="logistic") for x in (near, far)
+        ... )
+        >>> result = compare(first, second)
+        >>> bool(result.precision[20.0].value > 0), result.curve_p_value < 0.01
+        (True, True)
+    """
+
+    precision: Mapping[float, Difference]
+    recall: Mapping[float, Difference]
+    area: Difference
+    curve_p_value: float
+    largest: float
+
+
+def compare(
+    first: CurveEstimate,
+    second: CurveEstimate,
+    *,
+    lam: npt.ArrayLike = (HEADLINE_RECALL_LAM, 1.0, HEADLINE_PRECISION_LAM),
+    level: float = 0.95,
+) -> Comparison:
+    """Compare two models that were measured against the same real samples.
+
+    Args:
+        first: estimate of one model.
+        second: estimate of the other, with the same real samples, estimator, folds and seed.
+        lam: slopes at which precision and recall are compared, shape (n,).
+        level: one minus the share of false alarms of a test, in (0, 1).
+
+    Example:
+        Two samples of one law differ by chance only:
+
+        >>> import numpy as np
+        >>> from tradeoff import compare, pr_curve
+        >>> rng = np.random.default_rng(1)
+        >>> real = rng.normal(0, 1, (1000, 2))
+        >>> first, second = (
+        ...     pr_curve(real=real, generated=rng.normal(1, 1, (1000, 2)), estimator="logistic")
+        ...     for _ in range(2)
+        ... )
+        >>> compare(first, second).area.p_value > 0.05
+        True
+    """
+    for name, estimate in (("first", first), ("second", second)):
+        check_type(name, estimate, CurveEstimate)
+    _check_comparable(first, second)
+    slopes = check_slopes(lam)
+    level = check_share("level", level)
+    process = _DifferenceProcess(first, second, np.concatenate((slopes, BAND_SLOPES)))
+    precision = {
+        float(slope): process.test(np.eye(len(process.lam))[i], level)
+        for i, slope in enumerate(slopes)
+    }
+    recall = {
+        float(slope): process.test(np.eye(len(process.lam))[i] / slope, level)
+        for i, slope in enumerate(slopes)
+    }
+    whole = np.arange(slopes.size, len(process.lam))
+    curve_p_value, largest = process.largest(whole)
+    return Comparison(
+        precision=precision,
+        recall=recall,
+        area=process.test(_area_weights(first, second, process.lam, whole), level),
+        curve_p_value=curve_p_value,
+        largest=largest,
+    )
+
+
+class _DifferenceProcess:
+    """The difference of two curves over slopes, its covariance, and its values in each fold."""
+
+    def __init__(self, first: CurveEstimate, second: CurveEstimate, lam: FloatArray) -> None:
+        self.lam = lam
+        threshold = -np.log(lam)
+        rejects = [e.real_log_ratios[:, None] < threshold for e in (first, second)]
+        held_out = ~np.isnan(first.real_log_ratios)
+        paired = (rejects[0].astype(float) - rejects[1]) * lam
+        parts = [(paired[held_out], first.real_groups, first.real_folds, held_out)]
+        for sign, estimate in ((1.0, first), (-1.0, second)):
+            counted = ~np.isnan(estimate.generated_log_ratios)
+            passes = sign * (estimate.generated_log_ratios[counted, None] >= threshold).astype(
+                float
+            )
+            parts.append((passes, estimate.generated_groups, estimate.generated_folds, counted))
+        self.value = sum((rows.mean(0) for rows, *_ in parts), np.zeros(lam.size))
+        self.covariance = np.zeros((lam.size, lam.size))
+        folds = np.unique(first.real_folds[held_out])
+        self.by_fold = np.zeros((folds.size, lam.size))
+        scales = (lam, np.ones_like(lam), np.ones_like(lam))
+        for scale, (rows, groups, fold, counted) in zip(scales, parts, strict=True):
+            self.covariance += _covariance(rows, None if groups is None else groups[counted], scale)
+            for i, number in enumerate(folds):
+                chosen = fold[counted] == number
+                self.by_fold[i] += rows[chosen].mean(0) if chosen.any() else rows.mean(0)
+        unstable = np.any([_is_near_identity(e, lam) for e in (first, second)], axis=0)
+        self.covariance *= np.outer(*[np.where(unstable, 2.0**0.5, 1.0)] * 2)
+
+    def error(self, weights: FloatArray) -> float:
+        """Standard error of a weighted sum over slopes."""
+        counted = float(weights @ self.covariance @ weights)
+        return float(np.sqrt(max(counted, self._between(weights))))
+
+    def _between(self, weights: FloatArray) -> float:
+        """Variance of the mean that the spread between folds suggests."""
+        values = self.by_fold @ weights
+        return float(values.var(ddof=1) / values.size) if values.size > 1 else 0.0
+
+    def test(self, weights: FloatArray, level: float) -> Difference:
+        value, error = float(weights @ self.value), self.error(weights)
+        p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
+        resolvable = float(ndtri(0.5 + 0.5 * level) + ndtri(_POWER)) * error
+        return Difference(value, error, p_value, resolvable)
+
+    def largest(self, slopes: npt.NDArray[np.intp]) -> tuple[float, float]:
+        """P-value of the largest difference in standard errors, by simulation, and its slope."""
+        unit = np.eye(self.lam.size)
+        error = np.array([self.error(unit[i]) for i in slopes])
+        moves = slopes[error > 0]
+        if not moves.size:
+            return 1.0, float(self.lam[slopes[0]])
+        error = error[error > 0]
+        scores = np.abs(self.value[moves]) / error
+        covariance = self.covariance[np.ix_(moves, moves)]
+        counted = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
+        draws = np.random.default_rng(0).multivariate_normal(
+            np.zeros(moves.size), covariance / np.outer(counted, counted), _DRAWS, method="eigh"
+        )
+        exceeded = (np.abs(draws).max(1) >= scores.max()).sum()
+        return float((1 + exceeded) / (1 + _DRAWS)), float(self.lam[moves[scores.argmax()]])
+
+
+def _covariance(
+    rows: FloatArray, groups: npt.NDArray[np.intp] | None, scale: FloatArray
+) -> FloatArray:
+    """Covariance of the mean of rows, of which those of a group belong together.
+
+    As if one more sample spoke for either model: no difference among a few samples does not mean
+    none at all.
+    """
+    centered = (rows - rows.mean(0)) / len(rows)
+    if groups is not None:
+        _, number = np.unique(groups, return_inverse=True)
+        sums = np.zeros((number.max() + 1, rows.shape[1]))
+        np.add.at(sums, number, centered)
+        centered = sums
+    return np.asarray(centered.T @ centered + 2.0 * np.diag((scale / len(centered)) ** 2))
+
+
+def _is_near_identity(estimate: CurveEstimate, lam: FloatArray) -> npt.NDArray[np.bool_]:
+    """Where fits of different folds depend on each other the most; see `curve_interval`."""
+    return estimate.interval(lam).precision[:, 1] >= np.minimum(1.0, lam)
+
+
+def _area_weights(
+    first: CurveEstimate, second: CurveEstimate, lam: FloatArray, whole: npt.NDArray[np.intp]
+) -> FloatArray:
+    r"""Weights w with :math:`\sum_i w_i D(\lambda_i)` the difference of areas.
+
+    Half the difference of two squared recalls is their mean recall times their difference.
+    """
+    weights = np.zeros(lam.size)
+    mean_recall = 0.5 * (first.raw.recall(lam[whole]) + second.raw.recall(lam[whole]))
+    weights[whole] = mean_recall / lam[whole] * np.gradient(lam[whole])
+    return weights
+
+
+def _check_comparable(first: CurveEstimate, second: CurveEstimate) -> None:
+    for key in _MUST_AGREE:
+        ours, theirs = first.provenance[key], second.provenance[key]
+        if ours != theirs:
+            what = "real samples" if key == "real_digest" else key
+            raise InvalidInputError(
+                f"Two models must be measured against the same {what} to be compared. "
+                f"Got {ours} and {theirs}."
+            )

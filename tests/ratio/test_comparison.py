@@ -1,0 +1,84 @@
+"""Two models against one reference."""
+
+import numpy as np
+import pytest
+
+from benchmarks.bench_compare import false_alarms
+from benchmarks.laws import gaussians, line_mixture
+from tradeoff import InvalidInputError, compare, pr_curve
+
+
+def estimate(real, generated, **options):
+    return pr_curve(
+        real=real, generated=generated, **({"estimator": "logistic", "progress": False} | options)
+    )
+
+
+@pytest.mark.parametrize("distance", [0, 1])
+def test_models_of_one_law_are_rarely_told_apart(distance):
+    """Nominal 5%; 15% of 80 runs is exceeded by a correct test less than once in 1,000."""
+    row = false_alarms("logistic", distance, n=300, runs=80)
+    assert row["ratio"] <= 0.15
+
+
+def test_a_lower_recall_is_found_and_has_the_right_sign():
+    rng = np.random.default_rng(0)
+    modes = [0.0, 4.0, 8.0]
+    full, dropped = (line_mixture([1 / k] * k, modes[:k], [0.5] * k) for k in (3, 2))
+    real = full(rng, 1500)
+    first, second = (estimate(real, law(rng, 1500)) for law in (full, dropped))
+    found = compare(first, second)
+    assert found.recall[0.4].value == pytest.approx(1 / 3, abs=0.08)
+    assert found.recall[0.4].p_value < 1e-4
+    assert found.area.value > 0
+    assert found.area.p_value < 1e-3
+    assert found.curve_p_value < 1e-3
+    turned = compare(second, first)
+    assert turned.recall[0.4].value == pytest.approx(-found.recall[0.4].value)
+    assert turned.curve_p_value == found.curve_p_value
+
+
+def test_what_can_be_resolved_shrinks_with_the_root_of_the_samples():
+    pair = gaussians(2, 1)
+    sizes = []
+    for n in (300, 4800):
+        samples = pair.draw(n, 0)
+        other = pair.draw(n, 1)["generated"]
+        found = compare(estimate(**samples), estimate(samples["real"], other))
+        sizes.append(found.precision[1.0].resolvable)
+    assert sizes[0] / sizes[1] == pytest.approx(4, rel=0.5)
+
+
+def test_area_is_that_of_the_curves():
+    """Between slopes 1/20 and 20, by fine quadrature of the raw curves."""
+    pair = gaussians(2, 1)
+    real = pair.draw(800, 0)["real"]
+    first, second = (estimate(real, pair.draw(800, s)["generated"] + s) for s in (0, 1))
+    lam = np.geomspace(1 / 20, 20, 40_001)
+    areas = [0.5 * np.trapezoid(e.raw.recall(lam) ** 2, lam) for e in (first, second)]
+    assert compare(first, second).area.value == pytest.approx(areas[0] - areas[1], abs=0.01)
+
+
+def test_groups_make_a_comparison_less_sure():
+    pair = gaussians(2, 1)
+    samples, other = pair.draw(150, 0), pair.draw(150, 1)["generated"]
+    copies = {side: np.repeat(x, 8, axis=0) for side, x in samples.items()}
+    groups = np.repeat(np.arange(150), 8)
+    options = {"real_groups": groups, "generated_groups": groups}
+    grouped = compare(
+        estimate(**copies, **options),
+        estimate(copies["real"], np.repeat(other, 8, axis=0), **options),
+    )
+    plain = compare(estimate(**copies), estimate(copies["real"], np.repeat(other, 8, axis=0)))
+    assert grouped.precision[1.0].error > 2 * plain.precision[1.0].error / 1.5
+
+
+def test_only_like_is_compared_with_like():
+    samples = gaussians(2, 1).draw(100, 0)
+    first = estimate(**samples)
+    with pytest.raises(InvalidInputError, match="same real samples to be compared"):
+        compare(first, estimate(samples["real"][:99], samples["generated"]))
+    with pytest.raises(InvalidInputError, match="same seed to be compared. Got 0 and 1"):
+        compare(first, estimate(**samples, seed=1))
+    with pytest.raises(InvalidInputError, match="`second` must be a CurveEstimate. Got a PRCurve"):
+        compare(first, first.curve)
