@@ -1,6 +1,6 @@
 PYTHON ?= python
 
-.PHONY: help install check test test-lowest docs bench dist
+.PHONY: help install check test test-lowest docs data bench dist
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -27,6 +27,9 @@ test-lowest:     ## the tests without PyTorch, on the declared lower bounds
 
 docs:            ## build the site; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
+
+data:            ## real images and texts, embedded for the tests
+	$(PYTHON) -m benchmarks.datasets --quick
 
 bench:           ## every benchmark at full size
 	@for file in benchmarks/bench_*.py; do name=$${file#benchmarks/bench_}; \

@@ -150,7 +150,9 @@ def _fashion_pixels() -> Parts:
     folder = CACHE / "fashion"
     if not folder.exists():
         command = ["apt-get", "download", "dataset-fashion-mnist"]
-        subprocess.run(command, cwd=CACHE, check=True, stdout=sys.stderr)
+        if subprocess.run(command, cwd=CACHE, check=False, stdout=sys.stderr).returncode:
+            subprocess.run(["apt-get", "update"], check=True, stdout=sys.stderr)
+            subprocess.run(command, cwd=CACHE, check=True, stdout=sys.stderr)
         (package,) = CACHE.glob("dataset-fashion-mnist*.deb")
         subprocess.run(["dpkg", "-x", package.name, "fashion"], cwd=CACHE, check=True)
 

@@ -82,6 +82,43 @@ def test_weights_count_as_repetitions_of_fewer_samples():
     np.testing.assert_allclose(plain.recall, plain.precision / LAM[:, None])
 
 
+def test_groups_cover_as_their_number_says():
+    """Samples of a group agree more often than not; intervals that know it still cover."""
+    rng = np.random.default_rng(0)
+    target = LAM * norm.cdf(-np.log(LAM) - 0.5) + norm.cdf(np.log(LAM) - 0.5)
+    groups = np.repeat(np.arange(80), 5)
+    covered = {"grouped": [], "plain": []}
+    for _ in range(400):
+        shared = rng.normal(0, np.sqrt(0.8), (2, 80))
+        x, y = (np.repeat(s, 5) + rng.normal(0, np.sqrt(0.2), 400) for s in shared)
+        errors = HeldOutErrors(real=0.5 - x, generated=-0.5 - y)
+        for name, known in (("grouped", groups), ("plain", None)):
+            interval = curve_interval(errors, LAM, real_groups=known, generated_groups=known)
+            low, high = interval.precision.T
+            covered[name].append((low <= target) & (target <= high))
+    # 0.905 leaves four standard errors to a nominal 95%; ends have few discordant groups.
+    assert (np.mean(covered["grouped"], axis=0)[1:4] > 0.905).all()
+    assert np.mean(covered["plain"], axis=0)[2] < 0.85
+
+
+def test_simultaneous_intervals_cover_together():
+    rng = np.random.default_rng(1)
+    lam = np.geomspace(0.2, 5, 21)
+    target = lam * norm.cdf(-np.log(lam) - 0.5) + norm.cdf(np.log(lam) - 0.5)
+    together = apart = 0
+    for _ in range(300):
+        x, y = rng.normal(0, 1, 400), rng.normal(1, 1, 400)
+        errors = HeldOutErrors(real=0.5 - x, generated=0.5 - y)
+        for simultaneous in (True, False):
+            interval = curve_interval(errors, lam, simultaneous=simultaneous)
+            low, high = interval.precision.T
+            covered = bool(((low <= target) & (target <= high)).all())
+            together += covered * simultaneous
+            apart += covered * (not simultaneous)
+    assert together / 300 > 0.91
+    assert apart < together
+
+
 def test_certain_rates_have_room():
     """No error among 50 samples does not mean no error at all."""
     errors = HeldOutErrors(real=np.full(50, 3.0), generated=np.full(50, -3.0))

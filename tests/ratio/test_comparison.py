@@ -6,6 +6,7 @@ import pytest
 from benchmarks.bench_compare import false_alarms
 from benchmarks.laws import gaussians, line_mixture
 from tradeoff import InvalidInputError, compare, pr_curve
+from tradeoff.ratio.comparison import _covariance
 
 
 def estimate(real, generated, **options):
@@ -59,18 +60,12 @@ def test_area_is_that_of_the_curves():
     assert compare(first, second).area.value == pytest.approx(areas[0] - areas[1], abs=0.01)
 
 
-def test_groups_make_a_comparison_less_sure():
-    pair = gaussians(2, 1)
-    samples, other = pair.draw(150, 0), pair.draw(150, 1)["generated"]
-    copies = {side: np.repeat(x, 8, axis=0) for side, x in samples.items()}
-    groups = np.repeat(np.arange(150), 8)
-    options = {"real_groups": groups, "generated_groups": groups}
-    grouped = compare(
-        estimate(**copies, **options),
-        estimate(copies["real"], np.repeat(other, 8, axis=0), **options),
-    )
-    plain = compare(estimate(**copies), estimate(copies["real"], np.repeat(other, 8, axis=0)))
-    assert grouped.precision[1.0].error > 2 * plain.precision[1.0].error / 1.5
+def test_copies_in_groups_count_once():
+    rows = np.random.default_rng(0).integers(-1, 2, (60, 3)).astype(float)
+    scale = np.array([0.5, 1.0, 2.0])
+    copies = _covariance(np.repeat(rows, 8, axis=0), np.repeat(np.arange(60), 8), scale)
+    np.testing.assert_allclose(copies, _covariance(rows, None, scale))
+    assert (np.diag(_covariance(np.repeat(rows, 8, axis=0), None, scale)) < np.diag(copies)).all()
 
 
 def test_only_like_is_compared_with_like():

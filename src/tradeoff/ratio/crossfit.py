@@ -56,14 +56,13 @@ class Side:
     @classmethod
     def of(cls, name: str, x: FloatArray, groups: Sequence[object] | None, *, seed: int) -> Side:
         """Groups place samples in folds where they are given, and content does where not."""
-        keys = content_keys(x, seed=seed)
+        keys = placing = content_keys(x, seed=seed)
         if groups is not None:
-            found = group_keys(groups, len(x), seed=seed, name=f"{name}_groups")
-            return cls(name, x, found, keys, grouped=True)
-        distinct, rank = np.unique(keys, return_inverse=True)
+            placing = group_keys(groups, len(x), seed=seed, name=f"{name}_groups")
+        distinct, rank = np.unique(placing, return_inverse=True)
         # Hashes would leave folds empty where there are only a few values to place.
-        spread = rank.astype(np.uint64) if distinct.size < _FEW_VALUES else keys
-        return cls(name, x, spread, keys, grouped=False)
+        placing = rank.astype(np.uint64) if distinct.size < _FEW_VALUES else placing
+        return cls(name, x, placing, keys, grouped=groups is not None)
 
     @cached_property
     def order(self) -> npt.NDArray[np.intp]:
@@ -129,9 +128,9 @@ def cross_fit(
     _check_sizes(sides, max(split.folds, _FEWEST_VALUES))
     ordered = [side.x[side.order] for side in sides]
     parts = [split.parts(side.fold_keys[side.order]) for side in sides]
-    if jobs is None:
-        numbers = sum(side.x.size for side in sides)
-        jobs = joblib.cpu_count() if numbers >= _WORTH_PROCESSES else 1
+    numbers = sum(side.x.size for side in sides)
+    fitting = joblib.cpu_count() if numbers >= _WORTH_PROCESSES else 1
+    jobs = fitting if jobs is None else check_count("jobs", jobs)
     run = joblib.Parallel(n_jobs=min(jobs, len(split.pairs)), return_as="generator")
     tasks = (joblib.delayed(_consult)(model, ordered, parts, pair, seed) for pair in split.pairs)
     found = track(run(tasks), "fitting", total=len(split.pairs), progress=progress)

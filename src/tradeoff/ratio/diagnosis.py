@@ -118,6 +118,7 @@ def diagnose(
     """Ceiling and tightness of the curve that :func:`~tradeoff.pr_curve` gives.
 
     The real samples are divided in two by their content, and everything is compared at that size.
+    Samples are taken to be independent.
 
     Args:
         real: features of real samples, shape (n, d).
