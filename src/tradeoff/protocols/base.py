@@ -66,7 +66,7 @@ def reproduce(
     Such numbers are comparable with published ones, and inherit the biases of their recipe.
 
     Args:
-        protocol: one of :data:`~tradeoff.protocols.PROTOCOLS`.
+        protocol: one of `PROTOCOLS`.
         real: features of real samples, shape (n, d).
         generated: features of generated samples, shape (n, d).
         seed: of everything random.

@@ -115,7 +115,7 @@ def diagnose(
     jobs: int | None = None,
     progress: bool = True,
 ) -> Diagnosis:
-    """Ceiling and tightness of the curve that :func:`~tradeoff.pr_curve` gives.
+    """Ceiling and tightness of the curve that :func:`~tradeoff.ratio.pr_curve` gives.
 
     The real samples are divided in two by their content, and everything is compared at that size.
     Samples are taken to be independent.
