@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +46,7 @@ def gaussians(d: int, distance: float) -> Pair:
         lambda rng, n: rng.normal(size=(n, d)),
         lambda rng, n: rng.normal(size=(n, d)) + shift,
         precision,
-        lambda: _divergences(norm.pdf(line), norm.pdf(line, distance)),
+        lambda: _divergences(_profile(norm.pdf(line), norm.pdf(line, distance))),
     )
 
 
@@ -98,21 +98,33 @@ def line_mixture(weights: list[float], means: list[float], sds: list[float]) -> 
 
 
 def _on_grid(real: Mixture, generated: Mixture, grid: np.ndarray) -> Pair:
-    @cache
-    def profile() -> RatioProfile:
-        p, q = real.density(grid), generated.density(grid)
-        return RatioProfile.from_masses(p / p.sum(), q / q.sum())
-
+    densities = _Densities(real, generated, grid)
     return Pair(
         real,
         generated,
-        lambda lam: profile().curve().precision(lam),
-        lambda: {str(d): d.of(profile()) for d in (KL(), JensenShannon(), Pearson())},
+        lambda lam: densities.profile.curve().precision(lam),
+        lambda: _divergences(densities.profile),
     )
 
 
-def _divergences(p: np.ndarray, q: np.ndarray) -> dict[str, float]:
-    profile = RatioProfile.from_masses(p / p.sum(), q / q.sum())
+@dataclass(frozen=True)
+class _Densities:
+    """Two densities on a grid, computed when they are asked for."""
+
+    real: Mixture
+    generated: Mixture
+    grid: np.ndarray
+
+    @cached_property
+    def profile(self) -> RatioProfile:
+        return _profile(self.real.density(self.grid), self.generated.density(self.grid))
+
+
+def _profile(p: np.ndarray, q: np.ndarray) -> RatioProfile:
+    return RatioProfile.from_masses(p / p.sum(), q / q.sum())
+
+
+def _divergences(profile: RatioProfile) -> dict[str, float]:
     return {str(d): d.of(profile) for d in (KL(), JensenShannon(), Pearson())}
 
 

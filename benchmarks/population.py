@@ -8,7 +8,7 @@ import numpy as np
 
 from tradeoff import HeldOutErrors
 from tradeoff.ratio.combination import Verdict
-from tradeoff.ratio.crossfit import Side, Split, fit_panel
+from tradeoff.ratio.crossfit import Split, fit_panel, sides_of
 
 if TYPE_CHECKING:
     from tradeoff.ratio import Estimator
@@ -34,7 +34,7 @@ def cross_fitted(
         folds: as in `pr_curve`.
     """
     split = Split.of(folds, model)
-    sides = [Side.of(name, x, None, seed=seed) for name, x in samples.items()]
+    sides = sides_of(samples["real"], samples["generated"], split, seed=seed)
     x = [side.x[side.order] for side in sides]
     parts = [split.parts(side.fold_keys[side.order]) for side in sides]
     panels = {

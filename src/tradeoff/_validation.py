@@ -19,6 +19,7 @@ __all__ = [
     "check_numbers",
     "check_order",
     "check_positive",
+    "check_seed",
     "check_share",
     "check_shares",
     "check_slopes",
@@ -30,6 +31,8 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 
+_LARGEST_FEATURE = 1e100
+_LARGEST_SEED = 2**32 - 1
 _MASS_TOLERANCE = 1e-6
 _MASS_ROUNDING = 1e-15
 
@@ -107,6 +110,11 @@ def check_features(**sides: npt.ArrayLike) -> tuple[FloatArray, ...]:
                 f"`{name}` must be finite. Got NaN or infinity in {bad.size} of {len(array)} "
                 f"rows, first in row {bad[0]}."
             )
+        if np.abs(array).max() > _LARGEST_FEATURE:
+            raise InvalidInputError(
+                f"`{name}` must lie within ±{_LARGEST_FEATURE:g}, or its squares overflow. "
+                f"Got {np.abs(array).max():g}."
+            )
         arrays.append(array)
     columns = {name: array.shape[1] for name, array in zip(sides, arrays, strict=True)}
     if len(set(columns.values())) > 1:
@@ -158,6 +166,14 @@ def check_count(name: str, value: int) -> int:
     number = _check_scalar(name, value)
     if not (number >= 1 and number.is_integer()):
         raise InvalidInputError(f"`{name}` must be a whole number of at least 1. Got {value}.")
+    return int(number)
+
+
+def check_seed(seed: int) -> int:
+    """A seed that every library takes."""
+    number = _check_scalar("seed", seed)
+    if not (0 <= number <= _LARGEST_SEED and number.is_integer()):
+        raise InvalidInputError(f"`seed` must be a whole number from 0 to 2³² − 1. Got {seed}.")
     return int(number)
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import bench_profile, bench_speed, harness
+from benchmarks import bench_profile, bench_speed, bench_truth, harness
 
-MODULES = {"profile": bench_profile, "speed": bench_speed}
-COMMITTED = {"profile", "speed"}
+MODULES = {"profile": bench_profile, "speed": bench_speed, "truth": bench_truth}
+COMMITTED = {"profile", "speed", "truth"}
 
 RECORDS = [json.loads(path.read_text()) for path in sorted(harness.RESULTS.glob("[!.]*.json"))]
 
@@ -87,6 +87,13 @@ def test_committed_figures_meet_their_bars(record):
 @pytest.mark.parametrize("name", sorted(COMMITTED & set(MODULES)))
 def test_committed_figures_cover_the_promised_cases(name):
     assert [row["case"] for row in record_of(name)["rows"]] == list(MODULES[name].CASES)
+
+
+def test_ours_is_closest_to_known_truths():
+    """In every row but those where `simon-2019` is within 0.01."""
+    for row in record_of("truth")["rows"]:
+        if abs(row["ours"] - row["simon-2019"]) > 0.01:
+            assert row["ours"] < min(row["sajjadi-2018"], row["simon-2019"]), row["case"]
 
 
 def test_scores_become_a_curve_in_a_few_sorts_at_a_third_of_the_size():

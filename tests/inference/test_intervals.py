@@ -101,6 +101,20 @@ def test_groups_cover_as_their_number_says():
     assert np.mean(covered["plain"], axis=0)[2] < 0.85
 
 
+def test_one_error_among_many_samples_of_few_groups_is_not_certainty():
+    """20 groups of 500: whether none, one or two samples err, the groups are what counts."""
+    groups = np.repeat(np.arange(20), 500)
+    generated = np.full(10_000, -3.0)
+    uppers = []
+    for wrong in (0, 1, 2):
+        real = np.full(10_000, 3.0)
+        real[:wrong] = -3.0
+        errors = HeldOutErrors(real=real, generated=generated)
+        interval = curve_interval(errors, [1.0], real_groups=groups, generated_groups=groups)
+        uppers.append(interval.precision[0, 1])
+    assert 0.1 < uppers[0] <= uppers[1] <= uppers[2] < 0.4
+
+
 def test_simultaneous_intervals_cover_together():
     rng = np.random.default_rng(1)
     lam = np.geomspace(0.2, 5, 21)

@@ -126,6 +126,30 @@ def test_plug_in_profile_is_close_to_the_truth():
     assert mauve(run.plug_in_profile()) == pytest.approx(0.61, abs=0.1)
 
 
+def test_a_value_that_many_samples_share_is_divided_by_a_single_split():
+    """Half of both sides is one point and the rest is disjoint: the truth at λ = 1 is 0.5."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        sides = {"real": rng.normal(5, 1, (600, 2)), "generated": rng.normal(-5, 1, (600, 2))}
+        for x in sides.values():
+            x[:300] = 0.0
+        single = estimate(sides, folds=1, seed=seed)
+        assert single.raw.precision(1.0) == pytest.approx(0.5, abs=0.12)
+        assert single.certificate().precision(1.0) >= 0.5
+
+
+def test_equal_values_have_one_place_on_both_sides():
+    rng = np.random.default_rng(0)
+    real = rng.integers(0, 45, (800, 1)).astype(float)
+    generated = rng.integers(0, 55, (800, 1)).astype(float)
+    run = estimate({"real": real, "generated": generated}, estimator="gaussians")
+    for value in range(45):
+        places = {*run.real_folds[real[:, 0] == value]} | {
+            *run.generated_folds[generated[:, 0] == value]
+        }
+        assert len(places) == 1
+
+
 def test_the_number_of_processes_changes_nothing():
     samples = gaussians(0, 200, 1.0)
     one, two = (estimate(samples, jobs=jobs) for jobs in (1, 2))
@@ -169,7 +193,8 @@ def test_headline_and_provenance_name_what_they_are():
     run = estimate(gaussians(0, 200, 1.0), estimator=Logistic(penalties=(0.1,)), seed=5)
     assert list(run.headline) == ["precision at λ = 20", "recall at λ = 0.4"]
     assert (
-        run.provenance["estimator"] == "Logistic(penalties=(0.1,), validation=0.2, most_rows=1500)"
+        run.provenance["estimator"]
+        == "Logistic(penalties=(0.1,), validation=0.2, choice_rows=1500)"
     )
     assert (run.provenance["seed"], run.provenance["real_samples"]) == (5, 200)
     assert run.provenance["versions"]["tradeoff"]
@@ -185,6 +210,11 @@ def test_headline_and_provenance_name_what_they_are():
         ({"estimator": "magic"}, "`estimator` must be one of logistic, trees"),
         ({"estimator": 3}, "`estimator` must be a name or have `fit`. Got a int"),
         ({"folds": 0}, "`folds` must be a whole number of at least 1"),
+        ({"seed": -1}, "`seed` must be a whole number from 0 to 2³² − 1. Got -1"),
+        ({"estimator": Logistic}, "must be configured. Got the class Logistic: write Logistic()"),
+        ({"folds": 90}, "`folds` must leave samples of both sides in every part. Got 90 folds"),
+        ({"real_groups": 5}, "`real_groups` must name a group per sample, 100. Got int"),
+        ({"real": np.full((100, 2), 1e200)}, "`real` must lie within ±1e[+]100"),
         ({"jobs": 0}, "`jobs` must be a whole number of at least 1. Got 0"),
         ({"folds": 2}, "`folds` must be 1, a single split, or at least 3. Got 2"),
         (

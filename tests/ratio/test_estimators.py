@@ -8,7 +8,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 
 from tradeoff import HeldOutErrors, InvalidInputError
-from tradeoff.ratio import ESTIMATORS, Classifier, Isotonic, LogRatio, Stack, balance
+from tradeoff.ratio import ESTIMATORS, Classifier, Isotonic, Logistic, LogRatio, Stack, balance
+from tradeoff.ratio.base import Projection
 
 MAKERS = ESTIMATORS | {
     "forest": lambda: Classifier(ExtraTreesClassifier(30, min_samples_leaf=3)),
@@ -154,6 +155,23 @@ def test_the_stack_sees_what_no_single_member_sees_everywhere():
     straight = HeldOutErrors(real=line.log_ratio(ring[1]), generated=line.log_ratio(blob[1]))
     assert errors.curve().precision(1.0) < 0.4
     assert straight.curve().precision(1.0) > 0.85
+
+
+def test_constant_columns_take_no_place_among_those_that_differ():
+    rng = np.random.default_rng(0)
+    real, generated = rng.normal(size=(300, 100)), rng.normal(size=(250, 100))
+    real[:, :20] = generated[:, :20] = 0.1
+    generated[:, 70] += 3.0
+    project = Projection.fit(real, generated)
+    assert project.axes.shape == (100, 64)
+    assert project.axes[70, 0] == 1.0
+    assert not project.axes[:20, :8].any()
+
+
+def test_a_stack_needs_members():
+    for members in ((), ("logistic",), (Logistic,)):
+        with pytest.raises(InvalidInputError, match="`members` must be configured estimators"):
+            Stack(members=members)
 
 
 def test_range_exceedance_decides_the_shifted_cube():

@@ -328,7 +328,7 @@ class PRCurve:
 
         The truth is at most :math:`\min(1, \lambda)`, its precision rises with λ and its recall
         falls. So an upper bound holds at smaller slopes too for precision, and at greater ones
-        for recall.
+        for recall. Slopes and intercepts of the pieces must not be negative.
 
         Example:
             >>> from tradeoff import PRCurve

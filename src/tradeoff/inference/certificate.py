@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["certify"]
 
+_SMALLEST_MISS = 1e-6
 _STEP = 0.25  # between thresholds that are watched, in standard deviations of a count
 _TAIL = 9.0  # standard deviations beyond which a count is given up as a failure
 
@@ -59,7 +60,9 @@ def certify(errors: HeldOutErrors, *, miss: float = 0.05) -> PRCurve:
         :cite:`berk1979`, :cite:`moscovich2017`.
     """
     check_type("errors", errors, HeldOutErrors)
-    each = 1.0 - (1.0 - check_share("miss", miss)) ** 0.5
+    if not _SMALLEST_MISS <= check_share("miss", miss) <= 0.5:
+        raise InvalidInputError(f"`miss` must lie in [{_SMALLEST_MISS:g}, 0.5]. Got {miss}.")
+    each = 1.0 - (1.0 - miss) ** 0.5
     if any(np.unique(w).size > 1 for w in (errors.real_weights, errors.generated_weights)):
         raise InvalidInputError("A certificate must count samples, and cannot weigh them.")
     curve = errors.curve()

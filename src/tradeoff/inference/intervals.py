@@ -7,7 +7,7 @@ estimates recovery), so the interval stays sensible where a rate is 0 or 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ __all__ = ["CurveInterval", "curve_interval"]
 
 _NEAR_IDENTITY = 2.0**0.5
 _DRAWS = 4000
+_FEWEST_GROUPS = 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,9 +59,19 @@ class CurveInterval:
         return self.precision / self.lam[:, None]
 
     def curves(self) -> tuple[PRCurve, PRCurve]:
-        """The limits as curves, linear between ascending slopes and clipped, ready to draw."""
+        """The limits as curves, linear between ascending slopes and clipped, ready to draw.
+
+        Beyond the slopes nothing is known: the upper one is 1 there, the lower one level.
+        """
         lower, upper = (_through(self.lam, limit) for limit in self.precision.T)
-        return lower.clipped(), upper.clipped()
+        beyond = replace(
+            upper,
+            intercepts=np.append(upper.intercepts[:-1], 1.0),
+            slopes=np.append(1.0, upper.slopes[1:]),
+            max_precision=1.0,
+            max_recall=1.0,
+        )
+        return lower.clipped(), beyond.clipped()
 
 
 def curve_interval(
@@ -164,16 +175,23 @@ class _Rejections:
     def size(self) -> FloatArray:
         """The number of independent samples that would be as sure, at each slope.
 
-        Never more than Kish's effective size, and the number of groups where the share is 0 or 1.
+        Never more than Kish's effective size; the number of groups as long as few of them
+        disagree, since their spread is unknown then.
         """
         kish = 1.0 / (self.weights**2).sum()
         groups = len(self.deviations)
         if groups == len(self.weights):
             return np.full(self.share.size, kish)
+        group_weights = np.bincount(self.groups, self.weights)
+        called = np.zeros((groups, self.share.size))
+        np.add.at(called, self.groups, self.called)
+        members = np.bincount(self.groups)[:, None]
+        disagree = np.minimum((called > 0).sum(0), (called < members).sum(0))
         spread = (self.deviations**2).sum(0) * groups / max(groups - 1, 1)
+        known = (disagree >= _FEWEST_GROUPS) & (spread > 0)
         binomial = self.share * (1.0 - self.share)
-        size = np.where(spread > 0, binomial / np.where(spread > 0, spread, 1.0), groups)
-        return np.asarray(np.minimum(size, kish))
+        size = binomial / np.where(known, spread, 1.0)
+        return np.asarray(np.minimum(np.where(known, size, 1 / (group_weights**2).sum()), kish))
 
 
 def _largest_deviation(
@@ -184,10 +202,10 @@ def _largest_deviation(
     for side, scale in zip(sides, scales, strict=True):
         covariance += scale[:, None] * (side.deviations.T @ side.deviations) * scale
     error = np.sqrt(np.diag(covariance))
-    certain = error > 0
-    if not certain.any():
+    varies = error > 0
+    if not varies.any():
         return 0.0
-    correlation = covariance[np.ix_(certain, certain)] / np.outer(error[certain], error[certain])
+    correlation = covariance[np.ix_(varies, varies)] / np.outer(error[varies], error[varies])
     draws = np.random.default_rng(0).multivariate_normal(
         np.zeros(len(correlation)), correlation, _DRAWS, method="eigh"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tradeoff._validation import check_choice, check_features
+from tradeoff._validation import check_choice, check_features, check_seed
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.protocols.sajjadi import Sajjadi2018
 from tradeoff.protocols.simon import Simon2019
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tradeoff.core.curve import PRCurve
 
 __all__ = ["PROTOCOLS", "Reproduction", "reproduce"]
+
+_FEWEST_SAMPLES = 20
 
 PROTOCOLS: dict[str, Callable[[], Sajjadi2018 | Simon2019]] = {
     "sajjadi-2018": Sajjadi2018,
@@ -91,7 +93,11 @@ def reproduce(
             f"`{protocol}` compares samples of one size. Got {len(x)} real and {len(y)} "
             "generated: leave out some of the larger side at random."
         )
-    recipe = PROTOCOLS[protocol]()
+    if len(x) < _FEWEST_SAMPLES:
+        raise InvalidInputError(
+            f"`{protocol}` must have at least {_FEWEST_SAMPLES} samples of each side. Got {len(x)}."
+        )
+    recipe, seed = PROTOCOLS[protocol](), check_seed(seed)
     curve, scores = recipe.run(x, y, seed=seed, progress=progress)
     return Reproduction(
         protocol=protocol,

@@ -16,7 +16,6 @@ from threadpoolctl import threadpool_limits
 
 from tradeoff._progress import track
 from tradeoff.core.profile import RatioProfile
-from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -54,8 +53,6 @@ class Simon2019:
         """Curve and scores of samples of shape (n, d) each."""
         rng = np.random.default_rng(seed)
         coin = rng.random(len(real)) < 0.5
-        if coin.all() or not coin.any():
-            raise InvalidInputError("`simon-2019` must have more samples than a few to divide.")
         training = np.where(coin[:, None], real, generated).astype(np.float32)
         with threadpool_limits(1):
             weights = self._train(rng, training, coin, progress=progress)

@@ -125,13 +125,15 @@ class Projection:
             return cls(standardize, None)
         columns = real.shape[1]
         covariance = np.zeros((columns, columns))
-        for side in (real, generated):  # samples come in an order that is as good as random
-            z = standardize(side[:_MOST_ROWS]).astype(np.float32)
+        for side in (real, generated):
+            z = standardize(side[:: -(-len(side) // _MOST_ROWS)]).astype(np.float32)
             covariance += z.T @ z / len(z)
         components = most - _MOST_SINGLE
         _, vectors = eigh(covariance, subset_by_index=(columns - components, columns - 1))
         single = np.zeros((columns, _MOST_SINGLE))
-        chosen = np.argsort(-_difference(real, generated), kind="stable")[:_MOST_SINGLE]
+        constant = np.isinf(standardize.scale)
+        difference = np.where(constant, 0.0, _difference(real, generated))
+        chosen = np.argsort(-difference, kind="stable")[:_MOST_SINGLE]
         single[chosen, np.arange(_MOST_SINGLE)] = 1.0
         return cls(standardize, np.concatenate((single, vectors[:, ::-1]), axis=1))
 

@@ -37,7 +37,7 @@ class Difference:
 
     Args:
         value: the difference.
-        error: its standard error, fitting included.
+        error: its standard error; fitting included, unless there is a single split.
         p_value: of the hypothesis that there is none.
         resolvable: the smallest difference that a test at the comparison's level would find nine
             times in ten with as many samples.
@@ -181,26 +181,21 @@ class _DifferenceProcess:
 
     def test(self, weights: FloatArray, level: float) -> Difference:
         value, error = float(weights @ self.value), self.error(weights)
-        p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
+        p_value = float(2 * ndtr(-abs(value) / error))
         resolvable = float(ndtri(0.5 + 0.5 * level) + ndtri(_POWER)) * error
         return Difference(value, error, p_value, resolvable)
 
     def largest(self, slopes: npt.NDArray[np.intp]) -> tuple[float, float]:
         """P-value of the largest difference in standard errors, by simulation, and its slope."""
         unit = np.eye(self.lam.size)
-        error = np.array([self.error(unit[i]) for i in slopes])
-        moves = slopes[error > 0]
-        if not moves.size:
-            return 1.0, float(self.lam[slopes[0]])
-        error = error[error > 0]
-        scores = np.abs(self.value[moves]) / error
-        covariance = self.covariance[np.ix_(moves, moves)]
-        counted = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
+        scores = np.abs(self.value[slopes]) / [self.error(unit[i]) for i in slopes]
+        covariance = self.covariance[np.ix_(slopes, slopes)]
+        counted = np.sqrt(np.diag(covariance))
         draws = np.random.default_rng(0).multivariate_normal(
-            np.zeros(moves.size), covariance / np.outer(counted, counted), _DRAWS, method="eigh"
+            np.zeros(slopes.size), covariance / np.outer(counted, counted), _DRAWS, method="eigh"
         )
         exceeded = (np.abs(draws).max(1) >= scores.max()).sum()
-        return float((1 + exceeded) / (1 + _DRAWS)), float(self.lam[moves[scores.argmax()]])
+        return float((1 + exceeded) / (1 + _DRAWS)), float(self.lam[slopes[scores.argmax()]])
 
 
 def _covariance(
@@ -230,11 +225,14 @@ def _area_weights(
 ) -> FloatArray:
     r"""Weights w with :math:`\sum_i w_i D(\lambda_i)` the difference of areas.
 
-    Half the difference of two squared recalls is their mean recall times their difference.
+    Half the difference of two squared recalls is their mean recall times their difference; its
+    error is that of two models with one curve.
     """
     weights = np.zeros(lam.size)
     mean_recall = 0.5 * (first.raw.recall(lam[whole]) + second.raw.recall(lam[whole]))
-    weights[whole] = mean_recall / lam[whole] * np.gradient(lam[whole])
+    steps = np.diff(lam[whole])
+    width = 0.5 * (np.append(steps, 0.0) + np.append(0.0, steps))
+    weights[whole] = mean_recall / lam[whole] * width
     return weights
 
 
@@ -247,3 +245,11 @@ def _check_comparable(first: CurveEstimate, second: CurveEstimate) -> None:
                 f"Two models must be measured against the same {what} to be compared. "
                 f"Got {ours} and {theirs}."
             )
+    ours, theirs = (
+        np.stack((e.real_folds, e.real_folds if e.real_groups is None else e.real_groups))
+        for e in (first, second)
+    )
+    if not np.array_equal(ours, theirs):
+        raise InvalidInputError(
+            "Two models must be measured in the same folds to be compared. Got other real groups."
+        )

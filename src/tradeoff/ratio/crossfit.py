@@ -8,7 +8,7 @@ estimator, which has nothing to weigh, leaves out neighboring folds only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import combinations
@@ -23,7 +23,7 @@ from tradeoff._validation import FloatArray, check_choice, check_count
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.base import MOST_COMPONENTS
 from tradeoff.ratio.combination import Opinion, Verdict
-from tradeoff.ratio.folds import content_keys, group_keys
+from tradeoff.ratio.folds import content_keys, draw_keys, group_keys
 from tradeoff.ratio.registry import ESTIMATORS
 from tradeoff.ratio.stack import Panel, Stack
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tradeoff.ratio.base import Estimator
 
-__all__ = ["Side", "Split", "check_estimator", "cross_fit", "fit_panel"]
+__all__ = ["Split", "check_estimator", "cross_fit", "fit_panel", "sides_of"]
 
 _FEWEST_SAMPLES = 20
 _FEWEST_VALUES = 5
@@ -54,14 +54,15 @@ class Side:
     grouped: bool
 
     @classmethod
-    def of(cls, name: str, x: FloatArray, groups: Sequence[object] | None, *, seed: int) -> Side:
+    def of(
+        cls, name: str, x: FloatArray, groups: Sequence[object] | None, split: Split, *, seed: int
+    ) -> Side:
         """Groups place samples in folds where they are given, and content does where not."""
-        keys = placing = content_keys(x, seed=seed)
+        keys = content_keys(x, seed=seed)
         if groups is not None:
             placing = group_keys(groups, len(x), seed=seed, name=f"{name}_groups")
-        distinct, rank = np.unique(placing, return_inverse=True)
-        # Hashes would leave folds empty where there are only a few values to place.
-        placing = rank.astype(np.uint64) if distinct.size < _FEW_VALUES else placing
+        else:
+            placing = draw_keys(keys) if split.folds == 1 else keys
         return cls(name, x, placing, keys, grouped=groups is not None)
 
     @cached_property
@@ -115,6 +116,31 @@ class Split:
         return [pair for pair in self.pairs if part in pair]
 
 
+def sides_of(
+    real: FloatArray,
+    generated: FloatArray,
+    split: Split,
+    *,
+    real_groups: Sequence[object] | None = None,
+    generated_groups: Sequence[object] | None = None,
+    seed: int,
+) -> tuple[Side, Side]:
+    """Both sides with their places; equal samples or groups have the same place on both."""
+    sides = (
+        Side.of("real", real, real_groups, split, seed=seed),
+        Side.of("generated", generated, generated_groups, split, seed=seed),
+    )
+    distinct = np.unique(np.concatenate([side.fold_keys for side in sides]))
+    if distinct.size >= _FEW_VALUES:
+        return sides
+    # Hashes would leave folds empty where there are only a few values to place.
+    first, second = (
+        replace(side, fold_keys=np.searchsorted(distinct, side.fold_keys).astype(np.uint64))
+        for side in sides
+    )
+    return first, second
+
+
 def cross_fit(
     model: Estimator,
     sides: tuple[Side, Side],
@@ -125,9 +151,10 @@ def cross_fit(
     progress: bool = True,
 ) -> list[FloatArray]:
     """Held-out log-ratios of both sides by index; NaN for samples that are never held out."""
-    _check_sizes(sides, max(split.folds, _FEWEST_VALUES))
     ordered = [side.x[side.order] for side in sides]
     parts = [split.parts(side.fold_keys[side.order]) for side in sides]
+    _check_sizes(sides)
+    _check_parts(sides, parts, split)
     numbers = sum(side.x.size for side in sides)
     fitting = joblib.cpu_count() if numbers >= _WORTH_PROCESSES else 1
     jobs = fitting if jobs is None else check_count("jobs", jobs)
@@ -155,6 +182,11 @@ def check_estimator(estimator: Estimator | str) -> Estimator:
     if isinstance(estimator, str):
         check_choice("estimator", estimator, ESTIMATORS)
         return ESTIMATORS[estimator]()
+    if isinstance(estimator, type):
+        raise InvalidInputError(
+            f"`estimator` must be configured. Got the class {estimator.__name__}: "
+            f"write {estimator.__name__}()."
+        )
     if not hasattr(estimator, "fit"):
         raise InvalidInputError(
             f"`estimator` must be a name or have `fit`. Got a {type(estimator).__name__}."
@@ -206,19 +238,39 @@ def fit_panel(model: Estimator, real: FloatArray, generated: FloatArray, seed: i
     return Panel.alone(model, real, generated, seed)
 
 
-def _check_sizes(sides: tuple[Side, Side], fewest: int) -> None:
+def _check_sizes(sides: tuple[Side, Side]) -> None:
     for side in sides:
-        distinct = len(np.unique(side.fold_keys))
-        if side.grouped and distinct < _FEWEST_SAMPLES:
+        groups = len(np.unique(side.fold_keys))
+        if side.grouped and groups < _FEWEST_SAMPLES:
             raise InvalidInputError(
-                f"`{side.name}` must hold at least {_FEWEST_SAMPLES} groups. Got {distinct}."
+                f"`{side.name}` must hold at least {_FEWEST_SAMPLES} groups. Got {groups}."
             )
         if len(side.x) < _FEWEST_SAMPLES:
             raise InvalidInputError(
                 f"`{side.name}` must hold at least {_FEWEST_SAMPLES} samples. Got {len(side.x)}."
             )
-        if distinct < fewest:
+        distinct = len(np.unique(side.order_keys))
+        if distinct < _FEWEST_VALUES:
             raise InvalidInputError(
-                f"`{side.name}` must hold at least {fewest} distinct samples. Got {distinct}: "
-                "count so few values, and use RatioProfile.from_masses."
+                f"`{side.name}` must hold at least {_FEWEST_VALUES} distinct samples. "
+                f"Got {distinct}: count so few values, and use RatioProfile.from_masses."
+            )
+
+
+def _check_parts(
+    sides: tuple[Side, Side], parts: list[npt.NDArray[np.int64]], split: Split
+) -> None:
+    """Every fit has samples of both sides, and so has every verdict."""
+    for side, part in zip(sides, parts, strict=True):
+        counts = np.bincount(part, minlength=1 + max(max(pair) for pair in split.pairs))
+        fitted = [len(part) - counts[list(pair)].sum() for pair in split.pairs]
+        taught = [
+            sum(counts[sum(pair) - fold] for pair in split.partners(fold))
+            for fold in split.held_out
+        ]
+        if not (min(fitted) and min(taught) and counts[list(split.held_out)].any()):
+            raise InvalidInputError(
+                f"`folds` must leave samples of both sides in every part. Got {split.folds} folds "
+                f"for {len(part)} samples in `{side.name}`, {len(np.unique(side.fold_keys))} of "
+                "them distinct."
             )

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_features
+from tradeoff._validation import FloatArray, check_features, check_seed
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.crossfit import check_estimator
 from tradeoff.ratio.estimate import pr_curve
-from tradeoff.ratio.folds import content_keys
+from tradeoff.ratio.folds import content_keys, draw_keys
 from tradeoff.ratio.registry import ESTIMATORS
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Diagnosis:
 
     @property
     def beaten_by(self) -> float:
-        """How much lower the lowest rival is at λ = 1, beyond twice its standard error."""
+        """How much lower the lowest rival is at λ = 1, at least: counted from its upper limit."""
         ours = self.model.raw.precision(1.0)
         gaps = [ours - rival.interval([1.0]).precision[0, 1] for rival in self.rivals.values()]
         return max(0.0, float(max(gaps, default=0.0)))
@@ -94,10 +94,11 @@ class Diagnosis:
             )
         if self.beaten_by > 0:
             return (
-                "Only an upper bound here: another estimator shows a precision lower by "
-                f"{self.beaten_by:.2f} at λ = 1."
+                "Only an upper bound here: another estimator shows a precision lower by at least "
+                f"{self.beaten_by:.3f} at λ = 1."
             )
-        if self.still_falling > 0.05:
+        upper = self.model.interval([1.0]).precision[0, 1]
+        if self.still_falling > 0.05 and upper < self.quarter.raw.precision(1.0):
             return (
                 f"Still falling: twice the samples lowered precision by {self.still_falling:.2f} "
                 "at λ = 1, and more samples may lower it further."
@@ -149,7 +150,7 @@ def diagnose(
                 f"`{name}` must hold at least {_FEWEST_SAMPLES} samples to be diagnosed. "
                 f"Got {len(side)}."
             )
-    model = check_estimator(estimator)
+    model, seed = check_estimator(estimator), check_seed(seed)
 
     def measure(real: FloatArray, generated: FloatArray, by: Estimator = model) -> CurveEstimate:
         return pr_curve(
@@ -179,11 +180,9 @@ def diagnose(
 
 
 def _halves(x: FloatArray, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Two halves by content, each in an order that follows content too; copies stay together."""
-    keys = content_keys(x, seed=seed + 1)
-    order = np.argsort(keys, kind="stable")
-    first = keys[order] % np.uint64(2) == 0
-    return x[order[first]], x[order[~first]]
+    """Two halves by content, each in an order that follows content too."""
+    order = np.argsort(draw_keys(content_keys(x, seed=seed)), kind="stable")
+    return x[order[::2]], x[order[1::2]]
 
 
 def _altered(x: FloatArray, seed: int) -> FloatArray:

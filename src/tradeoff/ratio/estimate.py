@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_features
+from tradeoff._validation import FloatArray, check_features, check_seed
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, PRCurve
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.profile import RatioProfile
-from tradeoff.exceptions import InvalidInputError, UndefinedError
+from tradeoff.exceptions import UndefinedError
 from tradeoff.inference.certificate import certify
 from tradeoff.inference.intervals import CurveInterval, curve_interval
 from tradeoff.provenance import software_versions
 from tradeoff.ratio.crossfit import (
-    Side,
     Split,
     check_estimator,
     cross_fit,
     projected_columns,
     row_caps,
+    sides_of,
 )
 
 if TYPE_CHECKING:
@@ -199,7 +199,8 @@ def pr_curve(
         generated: features of generated samples, shape (m, d).
         estimator: of log p/q, by name or as a configuration.
         folds: number of folds over which training and counting rotate, at least 3; 1 is a single
-            split, one half for training and the other for counting.
+            split, one half for training and the other for counting, in which exact copies count
+            as independent samples and are divided too.
         seed: of the folds and of the estimator.
         real_groups: group of each real sample, kept together in one fold (frames of a video,
             augmentations of an image), length n; each distinct sample on its own if not given.
@@ -222,15 +223,13 @@ def pr_curve(
     """
     x, y = check_features(real=real, generated=generated)
     model = check_estimator(estimator)
-    sides = (
-        Side.of("real", x, real_groups, seed=seed),
-        Side.of("generated", y, generated_groups, seed=seed),
-    )
+    seed = check_seed(seed)
     split = Split.of(folds, model)
+    sides = sides_of(
+        x, y, split, real_groups=real_groups, generated_groups=generated_groups, seed=seed
+    )
     log_ratios = cross_fit(model, sides, split, seed=seed, jobs=jobs, progress=progress)
     counted = [values[~np.isnan(values)] for values in log_ratios]
-    if not all(values.size for values in counted):
-        raise InvalidInputError("No sample of one side was held out. Give more distinct samples.")
     raw = HeldOutErrors(real=counted[0], generated=counted[1]).curve()
     return CurveEstimate(
         raw=raw,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tradeoff._validation import FloatArray
 
-__all__ = ["content_keys", "group_keys"]
+__all__ = ["content_keys", "draw_keys", "group_keys"]
 
 
 def content_keys(x: FloatArray, *, seed: int) -> npt.NDArray[np.uint64]:
@@ -33,11 +33,26 @@ def group_keys(
     groups: Sequence[object], size: int, *, seed: int, name: str
 ) -> npt.NDArray[np.uint64]:
     """A 64-bit hash of each row's group, shape (n,)."""
-    if len(groups) != size:
-        raise InvalidInputError(
-            f"`{name}` must name a group per sample, {size}. Got {len(groups)}."
-        )
+    named = len(groups) if hasattr(groups, "__len__") else None
+    if named != size:
+        found = type(groups).__name__ if named is None else named
+        raise InvalidInputError(f"`{name}` must name a group per sample, {size}. Got {found}.")
     return _keys((str(group).encode() for group in groups), seed)
+
+
+def draw_keys(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """A hash of each key and of how many equal ones come before it: copies part ways.
+
+    Where one part alone is counted, a value that many samples share must be in it in proportion.
+    """
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    before = np.arange(keys.size) - np.repeat(starts, np.diff(np.append(starts, keys.size)))
+    mixed = np.empty_like(keys)
+    mixed[order] = before.astype(np.uint64)
+    pairs = np.stack((keys, mixed), axis=1)
+    return _keys((pair.tobytes() for pair in pairs), 0)
 
 
 def _keys(contents: Iterable[bytes], seed: int) -> npt.NDArray[np.uint64]:

@@ -53,7 +53,7 @@ class KernelDensity:
         held_out = np.asarray(rng.random(n) < 0.2)
         if n < 10 or not held_out.any() or held_out.all():
             return scott
-        squares = _squared_distances(x[held_out][:_JUDGES], x[~held_out])
+        squares = _squared_distances(thin(rng, x[held_out], _JUDGES), x[~held_out])
         likelihoods = [
             _log_means(squares, factor * scott).mean() - d * np.log(factor)
             for factor in self.bandwidths

@@ -34,7 +34,7 @@ class Logistic:
     Args:
         penalties: inverse penalties to choose from, weakest last.
         validation: share of the training rows on which the penalty is chosen.
-        most_rows: rows of each side with which the penalty is chosen at most.
+        choice_rows: rows of each side with which the penalty is chosen at most.
 
     Example:
         >>> import numpy as np
@@ -48,7 +48,7 @@ class Logistic:
 
     penalties: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
     validation: float = 0.2
-    most_rows: int = 1500
+    choice_rows: int = 1500
 
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> LinearLogRatio:
         """Fit on samples of shape (n, d) and (m, d)."""
@@ -68,7 +68,7 @@ class Logistic:
     ) -> tuple[float, tuple[FloatArray, float] | None]:
         """The penalty with the smallest balanced log-loss on held-out rows, and its fit."""
         sides = (is_real, ~is_real)
-        used = np.concatenate([thin(rng, np.flatnonzero(side), self.most_rows) for side in sides])
+        used = np.concatenate([thin(rng, np.flatnonzero(side), self.choice_rows) for side in sides])
         x, is_real = x[used], is_real[used]
         held_out = rng.random(len(x)) < self.validation
         parts = [is_real[held_out], is_real[~held_out]]
@@ -106,8 +106,8 @@ class _Regression:
 
     .. math:: \tfrac12 \|w\|^2 + C \sum_i c_i \log(1 + e^{-y_i(\langle w, x_i\rangle + b)})
 
-    The second derivative is at most :math:`I + \tfrac C4 X^\top X`, and in coordinates in which
-    this is the identity a few quasi-Newton steps are enough.
+    The second derivative is about :math:`I + \tfrac C4 X^\top X` at most, and in coordinates in
+    which this is the identity a few quasi-Newton steps are enough.
     """
 
     def __init__(self, x: Array, is_real: BoolArray) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tradeoff._validation import FloatArray, check_features
+from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.base import Projection
 from tradeoff.ratio.combination import Opinion, Verdict
 from tradeoff.ratio.gaussian import Gaussians
@@ -64,6 +65,14 @@ class Stack:
     """
 
     members: tuple[Estimator, ...] = field(default_factory=_default_members)
+
+    def __post_init__(self) -> None:
+        if not self.members or not all(
+            hasattr(member, "fit") and not isinstance(member, type) for member in self.members
+        ):
+            raise InvalidInputError(
+                f"`members` must be configured estimators, at least one. Got {self.members!r}."
+            )
 
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> StackLogRatio:
         """Fit on samples of shape (n, d) and (m, d), leaving out a quarter at a time.
@@ -125,9 +134,9 @@ class Panel:
     ) -> Panel:
         """Fit every member; principal components are found once for those that want them."""
         projects = [getattr(member, "projects", False) for member in members]
-        project = Projection.fit(real, generated)
-        narrow = {"real": project(real), "generated": project(generated)}
         wide = {"real": real, "generated": generated}
+        project = Projection.fit(real, generated) if any(projects) else None
+        narrow = {side: project(x) for side, x in wide.items()} if project else wide
         return cls(
             [
                 member.fit(**(narrow if projected else wide), seed=seed)
