@@ -49,6 +49,12 @@ def test_the_order_of_rows_does_not_matter(ring_and_blob):
         np.testing.assert_array_equal(ours, theirs)
 
 
+def test_few_samples_cannot_tell(ring_and_blob):
+    few = {side: x[:400] for side, x in ring_and_blob.items()}
+    verdict = diagnose(**few, estimator="gaussians", progress=False).verdict
+    assert verdict.startswith("Too few samples to tell: a known gap of 0.1 is within the noise")
+
+
 def test_too_few_samples_get_a_sentence(ring_and_blob):
     with pytest.raises(InvalidInputError, match="`real` must hold at least 160 samples"):
         diagnose(real=ring_and_blob["real"][:100], generated=ring_and_blob["generated"])
