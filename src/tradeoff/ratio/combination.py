@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Combination", "Opinion", "Verdict"]
 
 _FAR = 6.0  # log-ratios beyond this are all the same: certain
-_HINT_PENALTY = 1e-3
+_PENALTY = 1e-3  # without it, scores of separable parts would each have a scale of their own
 
 
 class Opinion(NamedTuple):
@@ -62,13 +62,11 @@ class Combination:
         n, m = len(real.hints), len(generated.hints)
         sign = np.repeat([1.0, -1.0], [n, m])
         weight = np.repeat([0.5 / n, 0.5 / m], [n, m])
-        penalty = np.zeros(x.shape[1])
-        penalty[members:-1] = _HINT_PENALTY
 
         def loss(w: FloatArray) -> tuple[float, FloatArray]:
             margin = sign * (x @ w)
-            gradient = penalty * w - x.T @ (weight * sign * expit(-margin))
-            value = weight @ np.logaddexp(0.0, -margin) + 0.5 * (penalty * w) @ w
+            gradient = _PENALTY * w - x.T @ (weight * sign * expit(-margin))
+            value = weight @ np.logaddexp(0.0, -margin) + 0.5 * _PENALTY * w @ w
             return float(value), gradient
 
         start = np.zeros(x.shape[1])
