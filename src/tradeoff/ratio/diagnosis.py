@@ -86,7 +86,7 @@ class Diagnosis:
 
     @property
     def beaten_by(self) -> float:
-        """How much lower the lowest rival is at λ = 1, at least: counted from its upper limit."""
+        """How much lower the upper limit of the lowest rival is at λ = 1."""
         ours = self.model.raw.precision(1.0)
         gaps = [ours - rival.interval([1.0]).precision[0, 1] for rival in self.rivals.values()]
         return max(0.0, float(max(gaps, default=0.0)))
