@@ -5,10 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import bench_profile, bench_speed, bench_truth, harness
+from benchmarks import bench_certificate, bench_profile, bench_speed, bench_truth, harness
 
-MODULES = {"profile": bench_profile, "speed": bench_speed, "truth": bench_truth}
-COMMITTED = {"profile", "speed", "truth"}
+MODULES = {
+    "certificate": bench_certificate,
+    "profile": bench_profile,
+    "speed": bench_speed,
+    "truth": bench_truth,
+}
+COMMITTED = {"certificate", "profile", "speed", "truth"}
 
 RECORDS = [json.loads(path.read_text()) for path in sorted(harness.RESULTS.glob("[!.]*.json"))]
 
@@ -94,6 +99,11 @@ def test_ours_is_closest_to_known_truths():
     for row in record_of("truth")["rows"]:
         if abs(row["ours"] - row["simon-2019"]) > 0.01:
             assert row["ours"] < min(row["sajjadi-2018"], row["simon-2019"]), row["case"]
+
+
+def test_certificates_are_hardly_wider_than_a_uniform_band():
+    widths = [row.get("width over DKW") for row in record_of("certificate")["rows"]]
+    assert max(width for width in widths if width is not None) <= 1.2
 
 
 def test_scores_become_a_curve_in_a_few_sorts_at_a_third_of_the_size():
