@@ -446,38 +446,41 @@ def _capped(curve: PRCurve) -> PRCurve:
 def _rising(curve: PRCurve) -> PRCurve:
     """The running maximum of precision: each piece waits at the level reached before it."""
     lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
-    left, right = curve._edges()
+    left, _ = curve._edges()
     level = np.maximum.accumulate(np.concatenate(([0.0], a[:-1] + b[:-1] * lam)))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         meets = np.where(a + b * left >= level, left, np.where(b > 0, (level - a) / b, np.inf))
-    meets = np.clip(meets, left, right)
-    starts = np.stack((left, meets), axis=1).ravel()
-    keep = np.stack((meets > left, meets < right), axis=1).ravel()
-    return PRCurve(
-        breakpoints=starts[keep][1:],
-        intercepts=np.stack((level, a), axis=1).ravel()[keep],
-        slopes=np.stack((np.zeros_like(b), b), axis=1).ravel()[keep],
-        max_precision=max(curve.max_precision, float(level[-1])),
-        max_recall=curve.max_recall,
-    )
+    end = max(curve.max_precision, float(level[-1]))
+    return _divided(curve, meets, (level, a), (np.zeros_like(b), b), end)
 
 
 def _lowered(curve: PRCurve) -> PRCurve:
     """The least precision at greater slopes: each piece stops at the lowest start after it."""
     lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
-    left, right = curve._edges()
     starts = np.append(a[1:] + b[1:] * lam, curve.max_precision)
     level = np.minimum.accumulate(starts[::-1])[::-1]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         meets = np.where(b > 0, (level - a) / b, np.where(a <= level, np.inf, 0.0))
+    return _divided(curve, meets, (a, level), (b, np.zeros_like(b)), curve.max_precision)
+
+
+def _divided(
+    curve: PRCurve,
+    meets: FloatArray,
+    intercepts: tuple[FloatArray, FloatArray],
+    slopes: tuple[FloatArray, FloatArray],
+    max_precision: float,
+) -> PRCurve:
+    """Every piece divided in two at a slope, with what holds before and after it."""
+    left, right = curve._edges()
     meets = np.clip(meets, left, right)
-    knots = np.stack((left, meets), axis=1).ravel()
+    starts = np.stack((left, meets), axis=1).ravel()
     keep = np.stack((meets > left, meets < right), axis=1).ravel()
     return PRCurve(
-        breakpoints=knots[keep][1:],
-        intercepts=np.stack((a, level), axis=1).ravel()[keep],
-        slopes=np.stack((b, np.zeros_like(b)), axis=1).ravel()[keep],
-        max_precision=curve.max_precision,
+        breakpoints=starts[keep][1:],
+        intercepts=np.stack(intercepts, axis=1).ravel()[keep],
+        slopes=np.stack(slopes, axis=1).ravel()[keep],
+        max_precision=max_precision,
         max_recall=curve.max_recall,
     )
 
