@@ -164,6 +164,21 @@ def test_few_distinct_values_are_placed_in_all_folds():
     assert run.curve.precision(1.0) > 0.9
 
 
+@pytest.mark.parametrize("folds", [1, 5])
+@pytest.mark.parametrize("seed", range(8))
+def test_rounded_samples_of_one_side_are_placed_in_all_folds(seed, folds):
+    rng = np.random.default_rng(seed)
+    rounded, continuous = np.round(rng.normal(size=(300, 1))), rng.normal(size=(300, 1))
+    run = estimate({"real": rounded, "generated": continuous}, seed=seed, folds=folds)
+    assert len(np.unique(run.real_folds)) == 5
+    both = np.concatenate((continuous, rounded))
+    shared = estimate({"real": rounded, "generated": both}, seed=seed, folds=folds)
+    if folds == 5:
+        for value in np.unique(rounded):
+            real, generated = shared.real_folds[rounded[:, 0] == value], shared.generated_folds
+            assert set(real) == set(generated[both[:, 0] == value])
+
+
 def test_intervals_contain_the_estimate_and_groups_widen_them():
     samples = gaussians(0, 1000, 1.0)
     run = estimate(samples)

@@ -109,7 +109,9 @@ class Verdict:
         return cls(whole, _isotonic(scores))
 
     def __call__(self, opinion: Opinion) -> FloatArray:
-        """Log p/q of shape (n,)."""
+        """Log p/q of shape (n,); there may be no samples of one side in a fold."""
+        if not len(opinion.log_ratios):
+            return np.empty(0)
         scores = self.combine(opinion) if self.combine else opinion.log_ratios[:, 0]
         return self.calibrate(scores)
 

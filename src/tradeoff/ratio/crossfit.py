@@ -130,15 +130,20 @@ def sides_of(
         Side.of("real", real, real_groups, split, seed=seed),
         Side.of("generated", generated, generated_groups, split, seed=seed),
     )
-    distinct = np.unique(np.concatenate([side.fold_keys for side in sides]))
-    if distinct.size >= _FEW_VALUES:
+    few = [keys for side in sides if (keys := np.unique(side.fold_keys)).size < _FEW_VALUES]
+    if not few:
         return sides
     # Hashes would leave folds empty where there are only a few values to place.
-    first, second = (
-        replace(side, fold_keys=np.searchsorted(distinct, side.fold_keys).astype(np.uint64))
-        for side in sides
-    )
+    placed = np.unique(np.concatenate(few))
+    first, second = (replace(side, fold_keys=_by_rank(side.fold_keys, placed)) for side in sides)
     return first, second
+
+
+def _by_rank(
+    keys: npt.NDArray[np.uint64], placed: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64]:
+    rank = np.searchsorted(placed, keys).astype(np.uint64)
+    return np.where(np.isin(keys, placed), rank, keys)
 
 
 def cross_fit(
