@@ -13,12 +13,16 @@ _DOORS = {
     "PRCurve": "tradeoff.core",
     "PRCurveDisplay": "tradeoff.report",
     "RatioProfile": "tradeoff.core",
+    "SupportMetrics": "tradeoff.neighbors",
     "TradeoffError": "tradeoff.exceptions",
     "UndefinedError": "tradeoff.exceptions",
     "compare": "tradeoff.ratio",
     "diagnose": "tradeoff.ratio",
+    "frechet_distance": "tradeoff.moments",
+    "kernel_distance": "tradeoff.moments",
     "pr_curve": "tradeoff.ratio",
     "reproduce": "tradeoff.protocols",
+    "support_metrics": "tradeoff.neighbors",
 }
 
 __all__ = [*_DOORS, "__version__"]

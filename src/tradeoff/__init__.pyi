@@ -6,6 +6,10 @@ from tradeoff.core import RatioProfile as RatioProfile
 from tradeoff.exceptions import InvalidInputError as InvalidInputError
 from tradeoff.exceptions import TradeoffError as TradeoffError
 from tradeoff.exceptions import UndefinedError as UndefinedError
+from tradeoff.moments import frechet_distance as frechet_distance
+from tradeoff.moments import kernel_distance as kernel_distance
+from tradeoff.neighbors import SupportMetrics as SupportMetrics
+from tradeoff.neighbors import support_metrics as support_metrics
 from tradeoff.protocols import reproduce as reproduce
 from tradeoff.ratio import CurveEstimate as CurveEstimate
 from tradeoff.ratio import compare as compare

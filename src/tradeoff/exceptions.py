@@ -1,6 +1,6 @@
 """What tradeoff raises: one sentence that says what was expected, what came, and what to do."""
 
-__all__ = ["InvalidInputError", "TradeoffError", "UndefinedError"]
+__all__ = ["InvalidInputError", "MissingExtraError", "TradeoffError", "UndefinedError"]
 
 
 class TradeoffError(Exception):
@@ -37,4 +37,14 @@ class UndefinedError(TradeoffError):
         Traceback (most recent call last):
         ...
         tradeoff.exceptions.UndefinedError: The PR-divergence has no ratio: its discriminator ...
+    """
+
+
+class MissingExtraError(TradeoffError, ImportError):
+    """A part was asked for whose optional package is not installed.
+
+    Example:
+        >>> from tradeoff.exceptions import MissingExtraError
+        >>> issubclass(MissingExtraError, ImportError)
+        True
     """

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from tradeoff import AcceptanceRule, RatioProfile
+from tradeoff import AcceptanceRule, RatioProfile, frechet_distance, support_metrics
 from tradeoff.core import (
     GaussianFamily,
     drs_acceptance,
@@ -33,13 +33,11 @@ from tradeoff.core.divergence import (
     ReverseKL,
     TotalVariation,
 )
+from tradeoff.moments import Moments, inception_score
+from tradeoff.neighbors import expected_coverage
 
 # Groups of rooms that are not built yet; each leaves this list with the room that covers it.
 WAITING = {
-    "knn/tiny",
-    "knn/expectations",
-    "fid",
-    "is",
     "mh",
     "generator_gradient",
 }
@@ -78,7 +76,7 @@ ITEMS = {
 
 
 def _group(prefix):
-    return [item for key, item in ITEMS.items() if key.split("/")[0] == prefix]
+    return [item for key, item in ITEMS.items() if prefix in (key, key.split("/")[0])]
 
 
 def golden(*prefixes):
@@ -450,6 +448,47 @@ def test_dual_gap(item):
         bregman = divergence.generator(u) - divergence.generator(r) - t * (u - r)
         close(q @ bregman, expected["bregman_u_r"], item)
         close(divergence.ratio(t), r, item)
+
+
+@golden("fid")
+def test_frechet_distance(item):
+    i = item["inputs"]
+    real, generated = (
+        Moments.given(count=100, mean=i[f"mu{side}"], covariance=i[f"S{side}"]) for side in (1, 2)
+    )
+    close(frechet_distance(real=real, generated=generated), item["expected"]["fid"], item)
+
+
+@golden("is")
+def test_inception_score(item):
+    close(inception_score(item["inputs"]["pyx"], splits=1).mean, item["expected"]["IS"], item)
+
+
+@golden("knn/expectations")
+def test_expected_coverage(item):
+    for (real, generated, k), value in zip(
+        item["inputs"]["cases"], item["expected"]["coverage"], strict=True
+    ):
+        close(expected_coverage(own=real, other=generated, k=k), value, item)
+
+
+@pytest.mark.torch
+@golden("knn/tiny")
+def test_neighbor_metrics(item):
+    sides = {"real": item["inputs"]["real"], "generated": item["inputs"]["fake"]}
+    columns = {side: np.array(values)[:, None] for side, values in sides.items()}
+    for key, expected in item["expected"].items():
+        if key.startswith("cover"):
+            k, far = (int(part.lstrip("kp")) for part in key.split("_")[1:])
+            found = support_metrics(
+                **columns, k=k, cover=far // k, metrics=("cover_precision", "cover_recall")
+            )
+            close(found.cover_precision, expected["PC"], item)
+            close(found.cover_recall, expected["RC"], item)
+        else:
+            found = support_metrics(**columns, k=int(key[1:]))
+            for name, value in expected.items():
+                close(found[name].value, value, item)
 
 
 def test_every_group_is_covered_or_waits():

@@ -17,6 +17,8 @@ PUBLIC_MODULES = (
     "tradeoff.core.divergence",
     "tradeoff.exceptions",
     "tradeoff.inference",
+    "tradeoff.moments",
+    "tradeoff.neighbors",
     "tradeoff.protocols",
     "tradeoff.provenance",
     "tradeoff.ratio",
@@ -31,13 +33,17 @@ FACE = {
     "PRCurve",
     "PRCurveDisplay",
     "RatioProfile",
+    "SupportMetrics",
     "TradeoffError",
     "UndefinedError",
     "__version__",
     "compare",
     "diagnose",
+    "frechet_distance",
+    "kernel_distance",
     "pr_curve",
     "reproduce",
+    "support_metrics",
 }
 
 
@@ -101,12 +107,31 @@ HEAVY = ("torch", "sklearn", "matplotlib")
         "import tradeoff.core.divergence",
         "import tradeoff; tradeoff.RatioProfile.from_masses([1], [1]).curve().area",
         "from tradeoff import PRCurveDisplay",
+        "from tradeoff import frechet_distance, support_metrics",
     ],
 )
 def test_imports_stay_light(statement):
     code = f"{statement}\nimport sys\nprint([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_missing_extra_is_named():
+    code = (
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(name, path, target=None):\n"
+        "        if name == 'torch': raise ModuleNotFoundError(name=name)\n"
+        "sys.meta_path.insert(0, Absent)\n"
+        "from tradeoff import TradeoffError, support_metrics\n"
+        "try: support_metrics(real=[[0.0]], generated=[[0.0]])\n"
+        "except TradeoffError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == (
+        "Exact neighbors must have the package torch, which is not installed: "
+        "pip install 'tradeoff[torch]'."
+    )
 
 
 def test_importing_the_package_loads_no_arrays():

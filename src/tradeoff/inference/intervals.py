@@ -121,7 +121,7 @@ def curve_interval(
     if simultaneous:
         z = max(z, _largest_deviation(sides, scales, level))
     (below_a, above_a), (below_b, above_b) = (
-        _wilson_distances(share, side.size, z)
+        wilson_distances(share, side.size, z)
         for share, side in ((1.0 - sides[0].share, sides[0]), (sides[1].share, sides[1]))
     )
     value = 1.0 - sides[0].share + slopes * sides[1].share
@@ -212,7 +212,7 @@ def _largest_deviation(
     return float(np.quantile(np.abs(draws).max(1), level))
 
 
-def _wilson_distances(
+def wilson_distances(
     share: FloatArray, size: FloatArray, z: float
 ) -> tuple[FloatArray, FloatArray]:
     """How far Wilson's limits lie below and above an observed share."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tradeoff._validation import check_choice, check_features, check_seed
-from tradeoff.exceptions import InvalidInputError
+import numpy as np
+
+from tradeoff._validation import check_choice, check_seed
+from tradeoff.protocols.neighbors import NeighborRecipe
 from tradeoff.protocols.sajjadi import Sajjadi2018
 from tradeoff.protocols.simon import Simon2019
 from tradeoff.provenance import software_versions
@@ -14,17 +16,31 @@ from tradeoff.provenance import software_versions
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy.typing as npt
-
     from tradeoff.core.curve import PRCurve
 
 __all__ = ["PROTOCOLS", "Reproduction", "reproduce"]
 
-_FEWEST_SAMPLES = 20
 
-PROTOCOLS: dict[str, Callable[[], Sajjadi2018 | Simon2019]] = {
+class Recipe(Protocol):
+    """Settings of a published recipe, and how it scores samples."""
+
+    def run(
+        self, real: Any, generated: Any, *, seed: int, progress: bool
+    ) -> tuple[PRCurve | None, dict[str, float]]:
+        """Check samples of shape (n, d) and (m, d); their curve, if it has one, and scores."""
+
+
+PROTOCOLS: dict[str, Callable[[], Recipe]] = {
     "sajjadi-2018": Sajjadi2018,
     "simon-2019": Simon2019,
+    "kynkaanniemi-2019": NeighborRecipe,
+    "adm": NeighborRecipe,
+    "torch-fidelity": lambda: NeighborRecipe(f_score=True),
+    "prdc-2020": lambda: NeighborRecipe(
+        k=5, strict=True, metrics=("precision", "recall", "density", "coverage")
+    ),
+    "cheema-2023": lambda: NeighborRecipe(metrics=("cover_precision", "cover_recall")),
+    "salvy-2026": lambda: NeighborRecipe(k=5, metrics=("clipped_density", "clipped_coverage")),
 }
 """Makers of every recipe with its published settings, by name."""
 
@@ -36,7 +52,7 @@ class Reproduction:
     Args:
         protocol: name of the recipe.
         scores: its numbers, by names that say which quantity they are.
-        curve: its precision-recall curve.
+        curve: its precision-recall curve; None if it has none.
         provenance: settings, seed, sizes and versions.
 
     Example:
@@ -51,15 +67,15 @@ class Reproduction:
 
     protocol: str
     scores: Mapping[str, float]
-    curve: PRCurve
+    curve: PRCurve | None
     provenance: Mapping[str, Any]
 
 
 def reproduce(
     protocol: str,
     *,
-    real: npt.ArrayLike,
-    generated: npt.ArrayLike,
+    real: Any,
+    generated: Any,
     seed: int = 0,
     progress: bool = True,
 ) -> Reproduction:
@@ -70,7 +86,7 @@ def reproduce(
     Args:
         protocol: one of `PROTOCOLS`.
         real: features of real samples, shape (n, d).
-        generated: features of generated samples, shape (n, d).
+        generated: features of generated samples, shape (m, d); curves take samples of one size.
         seed: of everything random.
         progress: False silences the progress line.
 
@@ -85,31 +101,25 @@ def reproduce(
         >>> result = reproduce("sajjadi-2018", real=real, generated=generated, progress=False)
         >>> 0.85 < result.curve.precision(1.0) < 0.97
         True
+        >>> result = reproduce("prdc-2020", real=real, generated=generated, progress=False)
+        >>> sorted(result.scores)
+        ['knn.coverage', 'knn.density', 'knn.precision', 'knn.recall']
     """
     check_choice("protocol", protocol, PROTOCOLS)
-    x, y = check_features(real=real, generated=generated)
-    if len(x) != len(y):
-        raise InvalidInputError(
-            f"`{protocol}` compares samples of one size. Got {len(x)} real and {len(y)} "
-            "generated: leave out some of the larger side at random."
-        )
-    if len(x) < _FEWEST_SAMPLES:
-        raise InvalidInputError(
-            f"`{protocol}` must have at least {_FEWEST_SAMPLES} samples of each side. Got {len(x)}."
-        )
     recipe, seed = PROTOCOLS[protocol](), check_seed(seed)
-    curve, scores = recipe.run(x, y, seed=seed, progress=progress)
+    curve, scores = recipe.run(real, generated, seed=seed, progress=progress)
+    (n, d), (m, _) = np.shape(real), np.shape(generated)
     return Reproduction(
         protocol=protocol,
         scores=scores,
         curve=curve,
         provenance={
-            "measured": f"precision-recall curve by {protocol}",
+            "measured": f"{', '.join(scores)} by {protocol}",
             "settings": repr(recipe),
             "seed": seed,
-            "real_samples": len(x),
-            "generated_samples": len(y),
-            "columns": x.shape[1],
+            "real_samples": n,
+            "generated_samples": m,
+            "columns": d,
             "versions": software_versions(),
         },
     )

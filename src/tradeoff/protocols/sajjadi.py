@@ -15,9 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from tradeoff._progress import track
 from tradeoff.core.profile import RatioProfile
+from tradeoff.protocols.samples import check_equal_samples
 
 if TYPE_CHECKING:
-    from tradeoff._validation import FloatArray
+    import numpy.typing as npt
+
     from tradeoff.core.curve import PRCurve
 
 __all__ = ["Sajjadi2018"]
@@ -41,9 +43,10 @@ class Sajjadi2018:
     angles: int = 1001
 
     def run(
-        self, real: FloatArray, generated: FloatArray, *, seed: int, progress: bool
+        self, real: npt.ArrayLike, generated: npt.ArrayLike, *, seed: int, progress: bool
     ) -> tuple[PRCurve, dict[str, float]]:
         """Curve and scores of samples of shape (n, d) each."""
+        real, generated = check_equal_samples("sajjadi-2018", real=real, generated=generated)
         union = np.concatenate((generated, real))
         profiles = []
         with threadpool_limits(1):

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from tradeoff._progress import track
 from tradeoff.core.profile import RatioProfile
+from tradeoff.protocols.samples import check_equal_samples
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,9 +49,10 @@ class Simon2019:
     decay: float = 0.1
 
     def run(
-        self, real: FloatArray, generated: FloatArray, *, seed: int, progress: bool
+        self, real: npt.ArrayLike, generated: npt.ArrayLike, *, seed: int, progress: bool
     ) -> tuple[PRCurve, dict[str, float]]:
         """Curve and scores of samples of shape (n, d) each."""
+        real, generated = check_equal_samples("simon-2019", real=real, generated=generated)
         rng = np.random.default_rng(seed)
         coin = rng.random(len(real)) < 0.5
         training = np.where(coin[:, None], real, generated).astype(np.float32)

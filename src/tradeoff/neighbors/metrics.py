@@ -1,0 +1,196 @@
+r"""What each neighbor metric counts, and how sure it is.
+
+Balls :math:`B_k(x_i)` around real and :math:`B_k(y_j)` around generated samples reach the k-th
+neighbor in their own set. Density and coverage depend on the real samples through all radii: the
+jackknife leaves out one real sample at a time, whose neighbors' balls then reach one rank farther.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tradeoff.neighbors.expectations import expected_coverage, expected_hits
+from tradeoff.neighbors.scores import SupportScore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy.typing as npt
+
+    from tradeoff._validation import FloatArray
+
+__all__ = ["METRICS", "Counts", "Held", "Metric"]
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A family of balls: points of the other side in each, and for each of them its balls."""
+
+    inside: npt.NDArray[np.int64]
+    holding: npt.NDArray[np.int64]
+    index_sums: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Counts:
+    """All that metrics are made of; families of balls by the name of their radii.
+
+    Args:
+        k: rank of the neighbor that balls reach.
+        far: rank that balls of PR-cover reach.
+        sizes: numbers of real and generated samples.
+        real: families around real samples.
+        generated: families around generated samples.
+        squares: squared distances of real samples to their own neighbors, by rank.
+        index: the nearest real samples of every real one, shape (n, at least k).
+        nearest: squared distance to, and row of, the nearest real sample.
+        realism: the largest quotient of a squared radius and the squared distance to it.
+    """
+
+    k: int
+    far: int
+    sizes: tuple[int, int]
+    real: Mapping[str, Held]
+    generated: Mapping[str, Held]
+    squares: Mapping[int, FloatArray]
+    index: npt.NDArray[np.int64]
+    nearest: tuple[FloatArray, npt.NDArray[np.int64]] | None
+    realism: FloatArray | None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The families of balls that a metric needs, and what it makes of them.
+
+    Radii are named ``first``, ``k``, ``next`` (k + 1), ``far`` and ``clipped``.
+    """
+
+    score: Callable[[Counts], SupportScore]
+    real: tuple[str, ...] = ()
+    generated: tuple[str, ...] = ()
+
+
+def _precision(counts: Counts) -> SupportScore:
+    return _mean(counts.real["k"].holding > 0, is_share=True)
+
+
+def _recall(counts: Counts) -> SupportScore:
+    return _mean(counts.generated["k"].holding > 0, is_share=True)
+
+
+def _density(counts: Counts) -> SupportScore:
+    balls, k, m = counts.real["k"], counts.k, counts.sizes[1]
+    samples = balls.holding / k
+    if "next" not in counts.real or m == 1:
+        return _mean(samples, expected=1.0)
+    changes = _without_each(counts, balls.inside, counts.real["next"].inside) / (k * m)
+    variance = _jackknife(changes) + samples.var(ddof=1) / m
+    return _mean(samples, expected=1.0, variance=variance)
+
+
+def _coverage(counts: Counts) -> SupportScore:
+    balls, (n, m) = counts.real["k"], counts.sizes
+    covered = balls.inside > 0
+    expected = expected_coverage(own=n, other=m, k=counts.k)
+    if "next" not in counts.real or m == 1:
+        return _mean(covered, expected=expected)
+    changes = _without_each(counts, covered, counts.real["next"].inside > 0) / (n - 1)
+    only = np.bincount(balls.index_sums[balls.inside == 1], minlength=m) / n
+    variance = _jackknife(changes) + _jackknife(only)
+    return _mean(covered, expected=expected, variance=variance, is_share=True)
+
+
+def _without_each(counts: Counts, inside: npt.ArrayLike, farther: npt.ArrayLike) -> FloatArray:
+    """How the sum over balls changes when each real sample is left out, shape (n,)."""
+    near, far = np.asarray(inside, float), np.asarray(farther, float)
+    neighbors = counts.index[:, : counts.k]
+    gains = np.repeat(far - near, neighbors.shape[1])
+    return np.asarray(np.bincount(neighbors.ravel(), gains, minlength=len(near)) - near)
+
+
+def _jackknife(changes: FloatArray) -> float:
+    """The variance of a statistic from how it changes, but for a constant, without each sample."""
+    return float((len(changes) - 1) * changes.var())
+
+
+def _clipped_density(counts: Counts) -> SupportScore:
+    k = counts.k
+    radii = median_square(counts.squares[k])
+    clipped = np.minimum(counts.squares[k], radii)
+    listed = np.stack([counts.squares[rank] <= clipped for rank in range(1, k + 1)], axis=1)
+    own = np.bincount(counts.index[:, :k][listed], minlength=counts.sizes[0])
+    samples = np.minimum(counts.real["clipped"].holding, k) / k
+    samples = samples / (np.minimum(own, k) / k).mean()
+    return SupportScore(value=min(float(samples.mean()), 1.0), samples=samples)
+
+
+def _clipped_coverage(counts: Counts) -> SupportScore:
+    k, (n, m) = counts.k, counts.sizes
+    samples = np.minimum(counts.real["k"].inside, k) / k
+    expected = expected_hits(own=n, other=m, k=k)
+    value = np.searchsorted(expected, samples.mean()) / len(expected)
+    return SupportScore(value=float(value), samples=samples)
+
+
+def _cover_precision(counts: Counts) -> SupportScore:
+    n, m = counts.sizes
+    expected = expected_coverage(own=m, other=n, k=counts.far, at_least=counts.k)
+    return _mean(counts.generated["far"].inside >= counts.k, expected=expected)
+
+
+def _cover_recall(counts: Counts) -> SupportScore:
+    n, m = counts.sizes
+    expected = expected_coverage(own=n, other=m, k=counts.far, at_least=counts.k)
+    return _mean(counts.real["far"].inside >= counts.k, expected=expected)
+
+
+def _realism(counts: Counts) -> SupportScore:
+    assert counts.realism is not None
+    samples = np.sqrt(counts.realism)
+    return SupportScore(value=float(np.median(samples)), samples=samples)
+
+
+def _authenticity(counts: Counts) -> SupportScore:
+    assert counts.nearest is not None
+    square, row = counts.nearest
+    return _mean(square > counts.squares[1][row], is_share=True)
+
+
+def _mean(
+    samples: npt.ArrayLike,
+    *,
+    expected: float | None = None,
+    variance: float | None = None,
+    is_share: bool = False,
+) -> SupportScore:
+    values = np.asarray(samples, float)
+    return SupportScore(
+        value=float(values.mean()),
+        samples=values,
+        expected=expected,
+        error=None if variance is None else float(np.sqrt(variance)),
+        is_share=is_share,
+    )
+
+
+def median_square(squares: FloatArray) -> float:
+    """The square of the median root."""
+    return float(np.median(np.sqrt(squares)) ** 2)
+
+
+METRICS: dict[str, Metric] = {
+    "precision": Metric(_precision, real=("k",)),
+    "recall": Metric(_recall, generated=("k",)),
+    "density": Metric(_density, real=("k", "next")),
+    "coverage": Metric(_coverage, real=("k", "next")),
+    "clipped_density": Metric(_clipped_density, real=("k", "clipped")),
+    "clipped_coverage": Metric(_clipped_coverage, real=("k",)),
+    "cover_precision": Metric(_cover_precision, generated=("far",)),
+    "cover_recall": Metric(_cover_recall, real=("far",)),
+    "realism": Metric(_realism, real=("k",)),
+    "authenticity": Metric(_authenticity, real=("first",)),
+}
+"""Every neighbor metric by name."""

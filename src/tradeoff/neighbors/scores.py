@@ -1,0 +1,203 @@
+"""Results of neighbor metrics: a score with its samples, its expectation and its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from tradeoff._validation import FloatArray, check_share
+from tradeoff.exceptions import UndefinedError
+from tradeoff.inference.intervals import wilson_distances
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+__all__ = ["SupportCeiling", "SupportMetrics", "SupportScore"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SupportScore:
+    """One metric.
+
+    Args:
+        value: the metric.
+        samples: its value for every single sample, of the side that it is about.
+        expected: what it would be on average if both laws were the same, for the given numbers of
+            samples; None where no such number exists.
+        error: standard error over fresh draws of both sides; None where it is not known.
+        is_share: whether it is the share of independent samples that pass, the other side's balls
+            being what they are.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.neighbors import SupportScore
+        >>> score = SupportScore(value=0.5, samples=np.array([1.0, 0.0]), is_share=True)
+        >>> [round(end, 2) for end in score.interval()]
+        [0.09, 0.91]
+    """
+
+    value: float
+    samples: FloatArray
+    expected: float | None = None
+    error: float | None = None
+    is_share: bool = False
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Lower and upper limit.
+
+        A share has Wilson's limits, with the samples of its side as they are: they cover what
+        fresh samples would score against the same balls. Density and coverage depend on both
+        samples, and so does their error: limits cover the mean over fresh draws of both sides, at
+        the same numbers of samples. The jackknife never errs on the small side on average; near
+        identical laws it is up to twice too large.
+
+        Args:
+            level: probability of covering.
+        """
+        z = float(ndtri(0.5 + 0.5 * check_share("level", level)))
+        if self.is_share:
+            size = float(len(self.samples))
+            if self.error:
+                size = min(size, self.value * (1.0 - self.value) / self.error**2)
+            below, above = wilson_distances(np.array(self.value), np.array(max(size, 1.0)), z)
+            return max(0.0, self.value - float(below)), min(1.0, self.value + float(above))
+        if self.error is None:
+            raise UndefinedError("There is no interval for this metric: its error is not known.")
+        return max(0.0, self.value - z * self.error), self.value + z * self.error
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SupportCeiling:
+    """What metrics are worth at half the size: real against real, and the model there.
+
+    Args:
+        real: one half of the real samples against the other.
+        generated: the generated samples against the first half, as many.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import support_metrics
+        >>> rng = np.random.default_rng(0)
+        >>> real, generated = rng.normal(size=(400, 8)), rng.normal(size=(400, 8))
+        >>> result = support_metrics(real=real, generated=generated, ceiling=True, progress=False)
+        >>> abs(result.ceiling.real.precision - result.ceiling.generated.precision) < 0.1
+        True
+    """
+
+    real: SupportMetrics
+    generated: SupportMetrics
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SupportMetrics:
+    """Neighbor metrics of two samples; each is a number here, and a score with all it has in `[]`.
+
+    Args:
+        scores: the metrics that were asked for, by name.
+        nearest_distance: from every generated sample to the nearest real one, shape (m,); None
+            unless authenticity was asked for.
+        nearest_index: row of that real sample, the lower one of ties, shape (m,).
+        ceiling: real against real, if it was asked for.
+        provenance: k, inequality, sizes and versions.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import support_metrics
+        >>> rng = np.random.default_rng(0)
+        >>> real, generated = rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2))
+        >>> result = support_metrics(real=real, generated=generated, progress=False)
+        >>> result.density == result["density"].value
+        True
+        >>> print(result)
+        precision  0.998 [0.993, 0.999]
+        recall     0.995 [0.988, 0.998]
+        density    1.015 [0.949, 1.080], 1.000 expected of one law
+        coverage   0.976 [0.919, 0.993], 0.969 expected of one law
+        k = 5, 1000 real, 1000 generated
+    """
+
+    scores: Mapping[str, SupportScore]
+    nearest_distance: FloatArray | None
+    nearest_index: npt.NDArray[np.int64] | None
+    ceiling: SupportCeiling | None
+    provenance: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> SupportScore:
+        if name not in self.scores:
+            asked = ", ".join((*self.scores, name))
+            raise UndefinedError(f"`{name}` was not asked for: pass it in `metrics`, with {asked}.")
+        return self.scores[name]
+
+    @property
+    def precision(self) -> float:
+        """Share of generated samples that lie in the ball of a real one."""
+        return self["precision"].value
+
+    @property
+    def recall(self) -> float:
+        """Share of real samples that lie in the ball of a generated one."""
+        return self["recall"].value
+
+    @property
+    def density(self) -> float:
+        """Mean number of real balls that hold a generated sample, divided by k; may exceed 1."""
+        return self["density"].value
+
+    @property
+    def coverage(self) -> float:
+        """Share of real balls that hold a generated sample."""
+        return self["coverage"].value
+
+    @property
+    def clipped_density(self) -> float:
+        """Density with radii clipped at their median and counts at k, over that of real samples."""
+        return self["clipped_density"].value
+
+    @property
+    def clipped_coverage(self) -> float:
+        """Share of good samples that would fill real balls, up to k each, as much as these do."""
+        return self["clipped_coverage"].value
+
+    @property
+    def cover_precision(self) -> float:
+        """Share of generated samples whose own wider ball holds at least k real ones."""
+        return self["cover_precision"].value
+
+    @property
+    def cover_recall(self) -> float:
+        """Share of real samples whose own wider ball holds at least k generated ones."""
+        return self["cover_recall"].value
+
+    @property
+    def realism(self) -> float:
+        """Median realism; above 1 a sample lies in the ball of a real one, large ones left out."""
+        return self["realism"].value
+
+    @property
+    def authenticity(self) -> float:
+        """Share of generated samples farther from the nearest real one than that one's nearest."""
+        return self["authenticity"].value
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.scores)
+        lines = [f"{name:<{width}}  {self._line(name)}" for name in self.scores]
+        about = self.provenance
+        sizes = f"{about['real_samples']} real, {about['generated_samples']} generated"
+        return "\n".join([*lines, f"k = {about['k']}, {sizes}"])
+
+    def _line(self, name: str) -> str:
+        score = self.scores[name]
+        line = f"{score.value:.3f}"
+        if score.is_share or score.error is not None:
+            line += " [{:.3f}, {:.3f}]".format(*score.interval())
+        if score.expected is not None:
+            line += f", {score.expected:.3f} expected of one law"
+        if self.ceiling and name in self.ceiling.real.scores and score.expected is None:
+            real, model = (c.scores[name].value for c in vars(self.ceiling).values())
+            line += f"; at half the size {model:.3f}, real against real {real:.3f}"
+        return line

@@ -1,0 +1,310 @@
+r"""Metrics of supports: improved precision and recall, density, coverage and their kin.
+
+Around every point lies a ball that reaches its k-th neighbor in its own set. What the metrics count
+is who lies in whose ball. They are geometric: unlike the curve they estimate no property of the two
+laws alone, and their values depend on the numbers of samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tradeoff._validation import FloatArray, check_choice, check_count, check_type
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.neighbors.metrics import METRICS, Counts, Held, median_square
+from tradeoff.neighbors.points import Points, exact_squares, points_of
+from tradeoff.neighbors.scores import SupportCeiling, SupportMetrics
+from tradeoff.neighbors.screen import tiles_of
+from tradeoff.neighbors.tiles import Balls, Closest, nearest_in_own_set, sweep
+from tradeoff.provenance import software_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+    from torch import Tensor
+
+    from tradeoff.neighbors.screen import Tiles
+
+__all__ = ["OwnNeighbors", "own_neighbors", "support_metrics"]
+
+FOUR = ("precision", "recall", "density", "coverage")
+_SPOT_CHECKS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class OwnNeighbors:
+    """Squared distances of every sample to its nearest others, and who they are.
+
+    Computed once for a reference, they can be stored and serve for every model.
+
+    Args:
+        squares: exact squared distances, ascending, shape (n, ranks).
+        index: row numbers of the neighbors, shape (n, ranks); ties go to the lower one.
+
+    Example:
+        >>> from tradeoff.neighbors import own_neighbors
+        >>> found = own_neighbors([[0.0], [1.0], [3.0]], ranks=2)
+        >>> found.squares
+        array([[1., 9.],
+               [1., 4.],
+               [4., 9.]])
+        >>> found.index
+        array([[1, 2],
+               [0, 2],
+               [1, 0]])
+    """
+
+    squares: FloatArray
+    index: npt.NDArray[np.int64]
+
+
+def own_neighbors(
+    samples: Any, *, ranks: int, tile: int | None = None, progress: bool = True
+) -> OwnNeighbors:
+    """The exact nearest neighbors of samples in their own set.
+
+    The cost grows with the square of the number of samples.
+
+    Args:
+        samples: features, shape (n, d): an array, memory-mapped or not, or a tensor.
+        ranks: number of neighbors, below n.
+        tile: rows of a tile; the result does not depend on it.
+        progress: False silences the progress line.
+
+    Example:
+        >>> from tradeoff.neighbors import own_neighbors
+        >>> own_neighbors([[0.0], [1.0], [3.0]], ranks=1).squares.ravel()
+        array([1., 1., 4.])
+    """
+    (points,) = points_of(samples=samples)
+    ranks = check_count("ranks", ranks)
+    if ranks >= len(points):
+        raise InvalidInputError(
+            f"`ranks` must be below the number of samples, {len(points)}. Got {ranks}."
+        )
+    (tiles,) = tiles_of(points, size=tile)
+    squares, index = nearest_in_own_set(
+        tiles, range(1, ranks + 1), label="neighbors", progress=progress
+    )
+    return OwnNeighbors(_numpy(squares), _numpy(index))
+
+
+def support_metrics(
+    *,
+    real: Any,
+    generated: Any,
+    k: int = 5,
+    metrics: Sequence[str] = FOUR,
+    strict: bool = False,
+    cover: int = 3,
+    real_neighbors: OwnNeighbors | None = None,
+    ceiling: bool = False,
+    tile: int | None = None,
+    progress: bool = True,
+) -> SupportMetrics:
+    """Exact neighbor metrics of two samples, in bounded memory.
+
+    Every count equals that of a brute force in float64, whatever the tile, the threads or the
+    device; tensors are compared where they are.
+
+    Args:
+        real: features of real samples, shape (n, d): an array, memory-mapped or not, or a tensor.
+        generated: features of generated samples, shape (m, d).
+        k: rank of the neighbor that a ball reaches, the point itself not counted.
+        metrics: names from `METRICS`; several cost hardly more than one.
+        strict: whether a point on the surface of a ball is outside. On continuous data it makes
+            no difference; with ties a strict ball may be empty.
+        cover: for PR-cover, a ball reaches the (cover · k)-th own neighbor and must hold k others.
+        real_neighbors: of a stored reference, from `own_neighbors`; computed if not given.
+        ceiling: whether to compare halves of the real samples too: what precision and recall are
+            worth at that size when nothing is wrong.
+        tile: rows of a tile.
+        progress: False silences the progress line.
+
+    Example:
+        A model that repeats a few realistic samples: precise, and far from covering.
+
+        >>> import numpy as np
+        >>> from tradeoff import support_metrics
+        >>> rng = np.random.default_rng(0)
+        >>> real = rng.normal(size=(1000, 2))
+        >>> generated = 0.05 * rng.normal(size=(1000, 2))
+        >>> result = support_metrics(real=real, generated=generated, progress=False)
+        >>> result.precision, result.recall < 0.02, result.coverage < 0.1
+        (1.0, True, True)
+        >>> round(result["coverage"].expected, 2)  # of a model with the law of the real data
+        0.97
+    """
+    sides = points_of(real=real, generated=generated)
+    wanted = _check_metrics(metrics)
+    k = check_count("k", k)
+    options: dict[str, Any] = {"k": k, "strict": strict, "tile": tile, "progress": progress}
+    counts = _count(
+        *tiles_of(*sides, size=tile),
+        metrics=wanted,
+        ranks={"first": 1, "k": k, "next": k + 1, "far": k * check_count("cover", cover)},
+        strict=strict,
+        known=real_neighbors,
+        progress=progress,
+    )
+    near = (None, None) if counts.nearest is None else counts.nearest
+    return SupportMetrics(
+        scores={name: METRICS[name].score(counts) for name in wanted},
+        nearest_distance=None if near[0] is None else np.sqrt(near[0]),
+        nearest_index=near[1],
+        ceiling=_halves(*sides, **options) if ceiling else None,
+        provenance={
+            "measured": "support metrics, exact neighbors",
+            "k": k,
+            "inside": "<" if strict else "<=",
+            "cover": cover,
+            "real_samples": len(sides[0]),
+            "generated_samples": len(sides[1]),
+            "columns": sides[0].columns,
+            "dtypes": [str(side.values.dtype).removeprefix("torch.") for side in sides],
+            "device": str(sides[0].values.device),
+            "versions": software_versions(),
+        },
+    )
+
+
+def _check_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
+    names = (metrics,) if isinstance(metrics, str) else tuple(dict.fromkeys(metrics))
+    if not names:
+        raise InvalidInputError(f"`metrics` must name at least one of {', '.join(METRICS)}.")
+    for name in names:
+        check_choice("metrics", name, METRICS)
+    return names
+
+
+def _halves(real: Points, generated: Points, **options: Any) -> SupportCeiling:
+    """One half of the real samples against the other, and against as many generated ones."""
+    half = min(len(real) // 2, len(generated))
+    if half <= options["k"]:
+        raise InvalidInputError(
+            f"`ceiling` must have halves of more than k = {options['k']} samples. Got {half}."
+        )
+    first, second = real.values[0::2][:half], real.values[1::2][:half]
+    model = generated.values[:: len(generated) // half][:half]
+    return SupportCeiling(
+        real=support_metrics(real=first, generated=second, **options),
+        generated=support_metrics(real=first, generated=model, **options),
+    )
+
+
+def _count(
+    real: Tiles,
+    generated: Tiles,
+    *,
+    metrics: Sequence[str],
+    ranks: Mapping[str, int],
+    strict: bool,
+    known: OwnNeighbors | None,
+    progress: bool,
+) -> Counts:
+    """Radii of both sides, then one sweep over the pairs of both."""
+    n, m = len(real.points), len(generated.points)
+    around_real = list(dict.fromkeys(r for name in metrics for r in METRICS[name].real))
+    around_generated = list(dict.fromkeys(r for name in metrics for r in METRICS[name].generated))
+    if n <= ranks["next"] and "next" in around_real:
+        around_real.remove("next")  # too few samples to leave one out
+    needed = {ranks[name] for name in around_real if name in ranks}
+    if "clipped" in around_real:
+        needed |= set(range(1, ranks["k"] + 1))
+    squares, index = _radii("real", real, needed, known, progress=progress)
+    own, _ = _radii(
+        "generated", generated, {ranks[r] for r in around_generated}, None, progress=progress
+    )
+    families = {name: squares[ranks[name]] for name in around_real if name in ranks}
+    if "clipped" in around_real:
+        radii = squares[ranks["k"]]
+        families["clipped"] = radii.clamp(max=median_square(_numpy(radii)))
+    real_balls = _balls(families, m, strict=strict, around=0)
+    generated_balls = _balls(
+        {name: own[ranks[name]] for name in around_generated}, n, strict=strict, around=1
+    )
+    nearest = Closest(real.norms.new_ones(n), m) if "authenticity" in metrics else None
+    most_real = None
+    if "realism" in metrics:
+        radii = squares[ranks["k"]]
+        most_real = Closest(radii * (radii <= median_square(_numpy(radii))), m)
+    counters = [c for c in (real_balls, generated_balls, nearest, most_real) if c is not None]
+    sweep(real, generated, counters, label="comparing both sides", progress=progress)
+    return Counts(
+        k=ranks["k"],
+        far=ranks["far"],
+        sizes=(n, m),
+        real=_held(families, real_balls),
+        generated=_held(around_generated, generated_balls),
+        squares={rank: _numpy(values) for rank, values in squares.items()},
+        index=index,
+        nearest=None if nearest is None else (_numpy(nearest.quotient), _numpy(nearest.index)),
+        realism=None if most_real is None else 1.0 / np.maximum(_numpy(most_real.quotient), 0.0),
+    )
+
+
+def _radii(
+    name: str, tiles: Tiles, ranks: set[int], known: OwnNeighbors | None, *, progress: bool
+) -> tuple[dict[int, Tensor], npt.NDArray[np.int64]]:
+    """Squared distances to own neighbors, by rank, and the neighbors."""
+    n = len(tiles.points)
+    if not ranks:
+        return {}, np.empty((n, 0), np.int64)
+    ordered = sorted(ranks)
+    if ordered[-1] >= n:
+        raise InvalidInputError(
+            f"`k` must leave enough neighbors: the metrics asked for reach the {ordered[-1]}-th, "
+            f"and `{name}` has {n} samples. Lower `k` or add samples."
+        )
+    if known is None:
+        found, index = nearest_in_own_set(
+            tiles, ordered, label=f"neighbors among {name}", progress=progress
+        )
+        return {r: found[:, i].contiguous() for i, r in enumerate(ordered)}, _numpy(index)
+    squares = tiles.norms.new_tensor(_check_known(known, tiles, ordered[-1]))
+    return {r: squares[:, r - 1].contiguous() for r in ordered}, known.index
+
+
+def _check_known(known: OwnNeighbors, tiles: Tiles, rank: int) -> FloatArray:
+    """Neighbors that were computed elsewhere; some of them are compared with the samples."""
+    import torch
+
+    check_type("real_neighbors", known, OwnNeighbors)
+    squares, n = np.asarray(known.squares), len(tiles.points)
+    if len(squares) != n or squares.shape[1] < rank:
+        raise InvalidInputError(
+            f"`real_neighbors` must hold {rank} neighbors of {n} samples. Got "
+            f"{squares.shape[1]} of {len(squares)}: call own_neighbors with ranks={rank}."
+        )
+    rows = torch.arange(0, n, -(-n // _SPOT_CHECKS), device=tiles.norms.device)
+    farthest = torch.as_tensor(known.index[_numpy(rows), rank - 1], device=rows.device)
+    exact = exact_squares(tiles.points, rows, tiles.points, farthest)
+    if not np.array_equal(_numpy(exact), squares[_numpy(rows), rank - 1]):
+        raise InvalidInputError("`real_neighbors` must be those of `real`. Distances differ.")
+    return squares
+
+
+def _balls(
+    families: Mapping[str, Tensor], others: int, *, strict: bool, around: int
+) -> Balls | None:
+    import torch
+
+    if not families:
+        return None
+    return Balls(torch.stack(list(families.values())), others, strict=strict, around=around)
+
+
+def _held(families: Sequence[str] | Mapping[str, Tensor], balls: Balls | None) -> dict[str, Held]:
+    if balls is None:
+        return {}
+    sums = _numpy(balls.index_sums)
+    counted = zip(families, _numpy(balls.inside), _numpy(balls.holding), strict=True)
+    return {name: Held(inside, holding, sums) for name, inside, holding in counted}
+
+
+def _numpy(values: Tensor) -> npt.NDArray[Any]:
+    return values.cpu().numpy()

@@ -1,0 +1,107 @@
+"""Models whose fault is plain get the verdict of common sense, through every door.
+
+A model that collapsed to one mode, or drops modes, is precise and recalls little; one that is
+ridden with outliers is not precise and recalls.
+"""
+
+import numpy as np
+import pytest
+
+from tradeoff import pr_curve, reproduce, support_metrics
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.protocols import PROTOCOLS
+
+
+def real(rng, n=800):
+    return 6.0 * rng.integers(0, 4, (n, 1)) + rng.normal(size=(n, 3))
+
+
+def collapsed(rng):
+    return rng.normal(size=(800, 3))
+
+
+def mode_dropping(rng):
+    return 6.0 * rng.integers(0, 2, (800, 1)) + rng.normal(size=(800, 3))
+
+
+def outlier_ridden(rng):
+    good = real(rng)
+    good[::2] += 60 * rng.normal(size=(400, 3))
+    return good
+
+
+def of_curve(curve):
+    return curve.precision(HEADLINE_PRECISION_LAM), curve.recall(HEADLINE_RECALL_LAM)
+
+
+def curve_door(**samples):
+    return of_curve(pr_curve(**samples, progress=False).curve)
+
+
+def neighbor_door(quality, diversity):
+    def door(**samples):
+        found = support_metrics(**samples, metrics=(quality, diversity), progress=False)
+        return found[quality].value, found[diversity].value
+
+    return door
+
+
+def protocol_door(name):
+    def door(**samples):
+        result = reproduce(name, **samples, progress=False)
+        if result.curve is not None:
+            return of_curve(result.curve)
+        both = [
+            next(value for key, value in result.scores.items() if key.endswith(wanted))
+            for wanted in (("precision", "density"), ("recall", "coverage"))
+        ]
+        return tuple(both)
+
+    return door
+
+
+torch = pytest.mark.torch
+DOORS = {
+    "pr_curve": curve_door,
+    "knn.precision and recall": neighbor_door("precision", "recall"),
+    "knn.density and coverage": neighbor_door("density", "coverage"),
+    "clipped": neighbor_door("clipped_density", "clipped_coverage"),
+    "cover": neighbor_door("cover_precision", "cover_recall"),
+    **{name: protocol_door(name) for name in PROTOCOLS},
+}
+WITHOUT_TORCH = {"pr_curve", "sajjadi-2018", "simon-2019"}
+every_door = pytest.mark.parametrize(
+    "door",
+    [
+        pytest.param(door, id=name, marks=() if name in WITHOUT_TORCH else torch)
+        for name, door in DOORS.items()
+    ],
+)
+
+
+def verdict(door, model):
+    rng = np.random.default_rng(0)
+    return door(real=real(rng), generated=model(rng))
+
+
+@every_door
+def test_a_mode_dropping_model(door):
+    precision, recall = verdict(door, mode_dropping)
+    assert precision > 0.7
+    assert recall < 0.65
+
+
+@every_door
+def test_an_outlier_ridden_model(door):
+    precision, recall = verdict(door, outlier_ridden)
+    assert precision < 0.8
+    assert recall > 0.45
+
+
+@every_door
+def test_a_collapsed_model(door, request):
+    """PR-cover calls a model precise only as long as q is below C = 3 times p; here it is 4."""
+    precision, recall = verdict(door, collapsed)
+    assert recall < 0.4
+    if request.node.callspec.id not in ("cover", "cheema-2023"):
+        assert precision > 0.9
