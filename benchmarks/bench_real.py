@@ -14,13 +14,13 @@ from benchmarks import datasets
 from benchmarks.harness import Row, run
 from tradeoff import pr_curve, reproduce
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tradeoff import PRCurve
 
+RECIPES = ("sajjadi-2018", "simon-2019")
 _SLOPES = np.array([HEADLINE_RECALL_LAM, HEADLINE_PRECISION_LAM])
 
 
@@ -44,7 +44,7 @@ def published(samples: dict[str, np.ndarray]) -> dict[str, PRCurve]:
     """The recipes of the literature, on as many samples of each side."""
     size = min(len(x) for x in samples.values())
     thinned = {side: _thin(x, size) for side, x in samples.items()}
-    return {name: reproduce(name, **thinned, seed=0).curve for name in PROTOCOLS}
+    return {name: reproduce(name, **thinned, seed=0).curve for name in RECIPES}
 
 
 def row(samples: dict[str, np.ndarray], recall: float, precision: float) -> Row:

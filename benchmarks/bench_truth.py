@@ -14,7 +14,6 @@ import numpy as np
 from benchmarks.harness import Row, run
 from benchmarks.laws import PAIRS, gaussians
 from tradeoff import pr_curve, reproduce
-from tradeoff.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 LAM = np.geomspace(1 / 20, 20, 201)
 SEEDS = 20
+RECIPES = ("sajjadi-2018", "simon-2019")
 N = 5000
 _BARS = {"d = 16": 0.05, "d = 256": 0.09}
 _OTHER_BAR = 0.10
@@ -31,9 +31,7 @@ _OTHER_BAR = 0.10
 def curves(samples: dict[str, np.ndarray], seed: int) -> dict[str, PRCurve]:
     """The shown curve of each method."""
     ours = pr_curve(**samples, seed=seed, jobs=1, progress=False).curve
-    theirs = {
-        name: reproduce(name, **samples, seed=seed, progress=False).curve for name in PROTOCOLS
-    }
+    theirs = {name: reproduce(name, **samples, seed=seed, progress=False).curve for name in RECIPES}
     return {"ours": ours} | theirs
 
 

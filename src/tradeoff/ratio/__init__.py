@@ -12,6 +12,7 @@ from tradeoff.ratio.estimate import CurveEstimate, pr_curve
 from tradeoff.ratio.gaussian import Gaussians
 from tradeoff.ratio.kernel import KernelDensity
 from tradeoff.ratio.logistic import Logistic
+from tradeoff.ratio.neighbors import Neighbors
 from tradeoff.ratio.quantized import Quantized
 from tradeoff.ratio.registry import ESTIMATORS
 from tradeoff.ratio.stack import Stack
@@ -31,6 +32,7 @@ __all__ = [
     "KernelDensity",
     "LogRatio",
     "Logistic",
+    "Neighbors",
     "Quantized",
     "Stack",
     "balance",

@@ -6,6 +6,7 @@ from tradeoff.ratio.base import Estimator
 from tradeoff.ratio.gaussian import Gaussians
 from tradeoff.ratio.kernel import KernelDensity
 from tradeoff.ratio.logistic import Logistic
+from tradeoff.ratio.neighbors import Neighbors
 from tradeoff.ratio.quantized import Quantized
 from tradeoff.ratio.stack import Stack
 from tradeoff.ratio.trees import BoostedTrees
@@ -19,6 +20,7 @@ ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "shrunk-gaussians": lambda: Gaussians(shrunk=True),
     "quantized": Quantized,
     "kernel": KernelDensity,
+    "neighbors": Neighbors,
     "stack": Stack,
     "fast": Logistic,
 }
