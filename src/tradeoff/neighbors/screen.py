@@ -123,9 +123,10 @@ def tiles_of(*sides: Points, size: int | None = None) -> tuple[Tiles, ...]:
 
 
 def _cuts(n: int, size: int) -> list[slice]:
-    """Parts of nearly one size, at most the given one."""
-    parts = -(-n // size)
-    return [slice(n * part // parts, n * (part + 1) // parts) for part in range(parts)]
+    """Parts of nearly one size, at most the given one, with little padding."""
+    rows = -(-n // -(-n // size))
+    rows = min(-(-rows // MULTIPLE) * MULTIPLE, size)
+    return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
 def _is_integer(rows: Tensor) -> bool:

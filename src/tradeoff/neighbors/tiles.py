@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Balls", "Closest", "nearest_in_own_set", "sweep"]
 
 _PENDING = 2**20
+_FEW = MULTIPLE // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,31 +281,34 @@ def _below(
 ) -> Pairs:
     """Pairs of a tile that bounds of its rows, or of its columns, do not rule out.
 
-    The smallest of every few numbers in a row says first where there is anything at all.
+    The smallest of every few numbers says first where there is anything at all.
     """
     import torch
 
     height, width = lower.shape
-    flat = lower.view(-1)
     limit = lower.new_full((lower.shape[around],), -math.inf)
     limit[: len(bound)] = x.screen.threshold(bound)
-    steps = torch.arange(MULTIPLE, device=lower.device)
+    flat = lower.view(-1)
     if around == 0:
         groups = lower.view(height, width // MULTIPLE, MULTIPLE).amin(2)
         hits = (groups <= limit[:, None]).view(-1).nonzero()[:, 0]
-        places = hits[:, None] * MULTIPLE + steps
-        places = places[flat[places] <= limit[hits // groups.shape[1], None]]
+        products = flat.view(-1, MULTIPLE).index_select(0, hits)
+        owner, first, step = hits // groups.shape[1], hits * MULTIPLE, 1
     else:
-        groups = lower.view(height // MULTIPLE, MULTIPLE, width).amin(1)
+        groups = lower.view(height // _FEW, _FEW, width).amin(1)
         hits = (groups <= limit).view(-1).nonzero()[:, 0]
-        column = hits % width
-        places = ((hits - column) * MULTIPLE + column)[:, None] + steps * width
-        places = places[flat[places] <= limit[column, None]]
-    rows = places.div(width, rounding_mode="floor")
+        owner, step = hits % width, width
+        first = (hits - owner) * _FEW + owner
+        steps = torch.arange(0, _FEW * width, width, device=lower.device)
+        products = flat.index_select(0, (first[:, None] + steps).view(-1)).view(-1, _FEW)
+    found = (products <= limit[owner, None]).view(-1).nonzero()[:, 0]
+    hit = found // products.shape[1]
+    places = first[hit] + (found - hit * products.shape[1]) * step
+    rows = places // width
     columns = places - rows * width + y.cuts[j].start
     rows += x.cuts[i].start
-    bounds = x.screen.bounds(flat[places], x.norms[rows] + y.norms[columns])
-    return Pairs(rows, columns, *bounds)
+    norms = x.norms[rows] + y.norms[columns]
+    return Pairs(rows, columns, *x.screen.bounds(products.view(-1)[found], norms))
 
 
 def _ranked(rows: Tensor, values: Tensor, most: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
