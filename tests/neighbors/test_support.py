@@ -165,6 +165,13 @@ def test_arrays_maps_and_tensors_are_alike(tmp_path, samples):
     assert found.provenance["dtypes"] == ["float64", "float64"]
 
 
+def test_inputs_are_left_alone(samples):
+    copies = [side.copy() for side in samples]
+    measure(*copies, metrics=tuple(METRICS))
+    for copy, side in zip(copies, samples, strict=True):
+        np.testing.assert_array_equal(copy, side)
+
+
 def test_errors_are_those_of_leaving_samples_out(samples):
     """The jackknife by formula, and by measuring without each sample in turn."""
     real, generated = samples[0][:60], samples[1][:50]

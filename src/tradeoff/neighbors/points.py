@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Points", "exact_squares", "points_of"]
 
 _LARGEST_FEATURE = 1e100
-_NUMBERS_AT_ONCE = 2**17
+_NUMBERS_AT_ONCE = 2**20
 _BLOCK_NUMBERS = 2**18
 
 

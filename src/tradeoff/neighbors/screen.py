@@ -11,7 +11,8 @@ Norms, already lowered by that much, ride along as two more columns: the product
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = ["MULTIPLE", "Screen", "Tiles", "tiles_of"]
 
 _CENTER_ROWS = 4096
 _CACHED_BYTES = 2**28
+_NUMBERS_AT_ONCE = 2**18
 _TILE = 1024
 MULTIPLE = 64
 """Tiles are padded to a multiple of so many rows, with points at infinite distance."""
@@ -60,38 +62,59 @@ class Screen:
         return upward.clamp(max=torch.finfo(self.type).max)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Tiles:
-    """One side, cut into tiles that are ready for a product; as many are kept as fit."""
+    """One side, ready for products of some rows at a time.
+
+    As many rows as fit into a fixed amount of memory are kept ready, the others made when needed.
+    """
 
     points: Points
     screen: Screen
     norms: Tensor
-    cuts: list[slice]
-    _kept: dict[int, Tensor] = field(default_factory=dict)
+    size: int
 
-    def right(self, tile: int) -> Tensor:
+    @cached_property
+    def _kept(self) -> Tensor:
+        row = (self.points.columns + 2) * self.screen.type.itemsize
+        n = _CACHED_BYTES // row // MULTIPLE * MULTIPLE
+        return self._make(slice(0, min(n, -(-len(self.points) // MULTIPLE) * MULTIPLE)))
+
+    def cuts(self, size: int | None = None, start: int = 0) -> list[slice]:
+        """Rows from a start to the end, at most so many at a time."""
+        n = len(self.points)
+        return [
+            slice(i, min(i + (size or self.size), n)) for i in range(start, n, size or self.size)
+        ]
+
+    def right(self, cut: slice) -> Tensor:
         """Rows, ones and lowered norms, shape (padded rows, columns + 2)."""
-        if tile in self._kept:
-            return self._kept[tile]
-        cut, screen = self.cuts[tile], self.screen
-        rows = self.points.values[cut].double()
-        n = len(rows)
-        padded = -(-n // MULTIPLE) * MULTIPLE
-        ready = rows.new_zeros((padded, self.points.columns + 2), dtype=screen.type)
-        ready[:n, :-2] = (rows - screen.center).mul_(screen.scale)
+        stop = -(-cut.stop // MULTIPLE) * MULTIPLE
+        return self._kept[cut.start : stop] if stop <= len(self._kept) else self._make(cut)
+
+    def left(self, cut: slice, memory: Tensor) -> Tensor:
+        """Rows times −2, lowered norms and ones, in given memory, shape as on the right."""
+        import torch
+
+        right = self.right(cut)
+        left = torch.mul(right, -2.0, out=memory[: len(right)])
+        left[:, -2] = right[:, -1]
+        left[:, -1] = 1.0
+        return left
+
+    def _make(self, cut: slice) -> Tensor:
+        screen, columns = self.screen, self.points.columns
+        padded = -(-(cut.stop - cut.start) // MULTIPLE) * MULTIPLE
+        ready = self.norms.new_empty((padded, columns + 2), dtype=screen.type)
+        step = max(MULTIPLE, _NUMBERS_AT_ONCE // columns)
+        for start in range(0, padded, step):
+            rows = self.points.values[cut.start + start : min(cut.stop, cut.start + start + step)]
+            ready[start : start + len(rows), :-2] = (rows - screen.center).mul_(screen.scale)
+        n = min(cut.stop, len(self.points)) - cut.start
+        ready[n:, :-2] = 0.0
         ready[:, -2] = 1.0
         ready[:n, -1] = self.norms[cut] * (1 - 2 * screen.margin) - screen.floor
         ready[n:, -1] = math.inf
-        if (len(self._kept) + 1) * ready.nbytes <= _CACHED_BYTES:
-            self._kept[tile] = ready
-        return ready
-
-    def left(self, tile: int) -> Tensor:
-        """Rows times −2, lowered norms and ones, shape (padded rows, columns + 2)."""
-        ready = self.right(tile) * -2.0
-        ready[:, -2] = ready[:, -1] / -2.0
-        ready[:, -1] = 1.0
         return ready
 
 
@@ -117,16 +140,9 @@ def tiles_of(*sides: Points, size: int | None = None) -> tuple[Tiles, ...]:
         floor = terms * 2.0**_SMALLEST_EXPONENT  # what underflow may take away
         screen = Screen(center, scale, roundings / (1 - roundings), floor, kind)
     return tuple(
-        Tiles(side, screen, of_side * scale**2, _cuts(len(side), size or _TILE))
+        Tiles(side, screen, of_side * scale**2, -(-(size or _TILE) // MULTIPLE) * MULTIPLE)
         for side, of_side in zip(sides, norms, strict=True)
     )
-
-
-def _cuts(n: int, size: int) -> list[slice]:
-    """Parts of nearly one size, at most the given one, with little padding."""
-    rows = -(-n // -(-n // size))
-    rows = min(-(-rows // MULTIPLE) * MULTIPLE, size)
-    return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
 def _is_integer(rows: Tensor) -> bool:

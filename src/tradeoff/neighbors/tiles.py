@@ -25,6 +25,7 @@ __all__ = ["Balls", "Closest", "nearest_in_own_set", "sweep"]
 
 _PENDING = 2**20
 _FEW = MULTIPLE // 2
+_WIDE = 4  # tiles next to each other, multiplied at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +75,15 @@ def nearest_in_own_set(
         rank, shape (n, last rank). Ties go to the lower index.
     """
     search = _Search(tiles, ranks)
-    number = len(tiles.cuts)
-    pairs = [(i, i) for i in range(number)]
-    pairs += [(i, j) for i in range(number) for j in range(i + 1, number)]
-    for i, j, lower in _products(tiles, tiles, pairs, label, progress=progress):
-        if i == j:
-            lower.fill_diagonal_(math.inf)
-            search.add(_below(tiles, tiles, i, j, lower, search.first_bound(i, lower)))
+    places = [(cut, cut) for cut in tiles.cuts()]
+    places += [(rows, c) for rows, _ in places for c in tiles.cuts(_WIDE * tiles.size, rows.stop)]
+    for tile in _products(tiles, tiles, places, label, progress=progress):
+        if tile.rows == tile.columns:
+            tile.products.fill_diagonal_(math.inf)
+            search.add(tile.below(search.first_bound(tile)))
         else:
-            row_bound, column_bound = (search.bound[tiles.cuts[tile]] for tile in (i, j))
-            search.add(_below(tiles, tiles, i, j, lower, row_bound))
-            search.add(_below(tiles, tiles, i, j, lower, column_bound, around=1).swapped())
+            search.add(tile.below(search.bound[tile.rows]))
+            search.add(tile.below(search.bound[tile.columns], around=1).swapped())
     return search.finish()
 
 
@@ -97,36 +96,41 @@ class _Search:
         n = len(tiles.points)
         self.uppers = tiles.norms.new_full((n, self.nearest), math.inf)
         self.pending: list[Pairs] = []
-        self.waiting, self.limit = 0, _PENDING + 2 * n * self.nearest
+        self.fresh: list[Pairs] = []
+        self.waiting = self.unused = 0
+        self.limit = _PENDING + 2 * n * self.nearest
 
     @property
     def bound(self) -> Tensor:
         """No neighbor that matters is farther than this."""
         return self.uppers[:, -1]
 
-    def first_bound(self, tile: int, lower: Tensor) -> Tensor:
-        """A bound from within a tile, before anything is known."""
-        cut, screen = self.tiles.cuts[tile], self.tiles.screen
-        n = cut.stop - cut.start
-        if n <= self.nearest:
-            return self.bound[cut]
-        probable = lower[:n].topk(self.nearest, largest=False, sorted=False)
-        norms = self.tiles.norms[cut]
-        _, upper = screen.bounds(probable.values, norms[:, None] + norms[probable.indices])
-        return upper.amax(1)
+    def first_bound(self, tile: Tile) -> Tensor:
+        """A bound from within a tile on the diagonal, before anything is known."""
+        norms = self.tiles.norms[tile.rows]
+        if len(norms) <= self.nearest:
+            return self.bound[tile.rows]
+        probable = tile.products[: len(norms)].topk(self.nearest, largest=False, sorted=False)
+        norms = norms[:, None] + norms[probable.indices]
+        return self.tiles.screen.bounds(probable.values, norms)[1].amax(1)
 
     def add(self, pairs: Pairs) -> None:
-        """Take in pairs, sorted by column within each row."""
-        if not len(pairs):
-            return
-        touched, place, rank, order = _ranked(pairs.rows, pairs.upper, self.nearest)
-        fresh = self.uppers.new_full((len(touched), self.nearest), math.inf)
-        fresh[place, rank] = pairs.upper[order]
-        self.uppers[touched] = _cat((self.uppers[touched], fresh)).sort(1).values[:, : self.nearest]
-        self.pending.append(pairs)
-        self.waiting += len(pairs)
+        """Take in pairs; bounds follow when there are enough of them."""
+        self.fresh.append(pairs)
+        self.unused += len(pairs)
+        if self.unused > len(self.uppers) * self.nearest // 2:
+            self.tighten()
         if self.waiting > self.limit:
             self.compact()
+
+    def tighten(self) -> None:
+        """Keep the smallest upper bounds of every row."""
+        pairs = Pairs.concatenate(self.fresh)
+        rows, fresh = _smallest(pairs.rows, pairs.upper, self.nearest, toward=math.inf)
+        self.uppers[rows] = _cat((self.uppers[rows], fresh)).sort(1).values[:, : self.nearest]
+        self.pending.append(pairs)
+        self.waiting += len(pairs)
+        self.fresh, self.unused = [], 0
 
     def compact(self) -> Pairs:
         """Keep the nearest of every row, with exact distances wherever bounds do not decide.
@@ -134,11 +138,13 @@ class _Search:
         The neighbor of rank r lies between the r-th lower and the r-th upper bound; only pairs
         whose bounds overlap with these could be it.
         """
+        if self.fresh:
+            self.tighten()
         pairs = Pairs.concatenate(self.pending)
         pairs = pairs[pairs.lower <= self.bound[pairs.rows]]
-        touched, place, rank, order = _ranked(pairs.rows, pairs.lower, self.nearest)
-        lowers = self.uppers.new_full((len(self.uppers), self.nearest), math.inf)
-        lowers[touched[place], rank] = pairs.lower[order]
+        rows, smallest = _smallest(pairs.rows, pairs.lower, self.nearest, toward=-math.inf)
+        lowers = self.uppers.new_full(self.uppers.shape, math.inf)
+        lowers[rows] = smallest
         unclear = pairs.rows < 0
         for r in self.ranks:
             low, high = lowers[pairs.rows, r - 1], self.uppers[pairs.rows, r - 1]
@@ -148,8 +154,7 @@ class _Search:
         exact = exact_squares(points, pairs.rows[unclear], points, pairs.columns[unclear])
         pairs.lower[unclear] = pairs.upper[unclear] = exact
         pairs = pairs[pairs.columns.argsort(stable=True)]
-        order = _ranked(pairs.rows, pairs.lower, self.nearest)[-1]
-        pairs = pairs[order]
+        pairs = pairs[_ranked(pairs.rows, pairs.lower, self.nearest)]
         self.pending, self.waiting = [pairs], len(pairs)
         return pairs
 
@@ -182,10 +187,10 @@ class Balls:
         )
         self._largest = squares.amax(0)
 
-    def update(self, x: Tiles, y: Tiles, i: int, j: int, lower: Tensor) -> None:
+    def update(self, tile: Tile) -> None:
         """Count the pairs of a tile."""
-        cut = (x.cuts[i], y.cuts[j])[self.around]
-        pairs = _below(x, y, i, j, lower, self._largest[cut], around=self.around)
+        centers = (tile.rows, tile.columns)[self.around]
+        pairs = tile.below(self._largest[centers], around=self.around)
         if not len(pairs):
             return
         center, other = (pairs.rows, pairs.columns)[:: 1 - 2 * self.around]
@@ -194,7 +199,7 @@ class Balls:
         unclear = (self._within(pairs.lower, radii) & ~inside).any(0).nonzero()[:, 0]
         if len(unclear):
             rows, columns = pairs.rows[unclear], pairs.columns[unclear]
-            exact = exact_squares(x.points, rows, y.points, columns)
+            exact = exact_squares(tile.x.points, rows, tile.y.points, columns)
             inside[:, unclear] = self._within(exact, radii[:, unclear])
         for family, held in enumerate(inside):
             self.inside[family] += center[held].bincount(minlength=self.inside.shape[1])
@@ -221,29 +226,31 @@ class Closest:
         self.quotient = squares.new_full((others,), math.inf)
         self.index = torch.full((others,), -1, device=squares.device)
 
-    def update(self, x: Tiles, y: Tiles, i: int, j: int, lower: Tensor) -> None:
+    def update(self, tile: Tile) -> None:
         """Look at the pairs of a tile that may be closest."""
-        start, cut = x.cuts[i].start, y.cuts[j]
-        squares = self.squares[x.cuts[i]]
+        squares = self.squares[tile.rows]
         kept = (squares > 0).nonzero()[:, 0]
         if not len(kept):
             return
-        weight = 1.0 / (squares[kept] * x.screen.scale**2)
-        quotient = lower[kept, : cut.stop - cut.start] * weight[:, None]
+        best = self.quotient[tile.columns]
+        weight = 1.0 / (squares[kept] * tile.x.screen.scale**2)
+        quotient = tile.products[kept, : len(best)] * weight[:, None]
         nearest, row = quotient.min(0)
-        open_ = (nearest <= self.quotient[cut]).nonzero()[:, 0]
-        self._compare(x, y, kept[row[open_]] + start, open_ + cut.start)
-        rows, columns = (quotient <= self.quotient[cut]).nonzero(as_tuple=True)
-        self._compare(x, y, kept[rows] + start, columns + cut.start)
+        columns = (nearest <= best).nonzero()[:, 0]
+        self._compare(tile, kept[row[columns]], columns)
+        rows, columns = (quotient <= self.quotient[tile.columns]).nonzero(as_tuple=True)
+        self._compare(tile, kept[rows], columns)
 
-    def _compare(self, x: Tiles, y: Tiles, rows: Tensor, columns: Tensor) -> None:
+    def _compare(self, tile: Tile, rows: Tensor, columns: Tensor) -> None:
         if not len(rows):
             return
-        quotient = exact_squares(x.points, rows, y.points, columns) / self.squares[rows]
+        rows, columns = rows + tile.rows.start, columns + tile.columns.start
+        exact = exact_squares(tile.x.points, rows, tile.y.points, columns)
+        quotient = exact / self.squares[rows]
         by_row = rows.argsort(stable=True)
-        touched, _, _, order = _ranked(columns[by_row], quotient[by_row], 1)
-        order = by_row[order]
-        value, index, old = quotient[order], rows[order], self.index[touched]
+        order = by_row[_ranked(columns[by_row], quotient[by_row], 1)]
+        touched, value, index = columns[order], quotient[order], rows[order]
+        old = self.index[touched]
         better = value < self.quotient[touched]
         better |= (value == self.quotient[touched]) & ((index < old) | (old < 0))
         self.quotient[touched[better]], self.index[touched[better]] = value[better], index[better]
@@ -253,80 +260,119 @@ def sweep(
     x: Tiles, y: Tiles, counters: Sequence[Balls | Closest], *, label: str, progress: bool
 ) -> None:
     """Show every tile of products of both sides to all counters."""
-    pairs = [(i, j) for i in range(len(x.cuts)) for j in range(len(y.cuts))]
-    for i, j, lower in _products(x, y, pairs, label, progress=progress):
+    places = [(rows, columns) for rows in x.cuts() for columns in y.cuts(_WIDE * y.size)]
+    for tile in _products(x, y, places, label, progress=progress):
         for counter in counters:
-            counter.update(x, y, i, j, lower)
+            counter.update(tile)
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """Products of some rows with some columns: lower bounds of scaled squared distances."""
+
+    x: Tiles
+    y: Tiles
+    rows: slice
+    columns: slice
+    products: Tensor
+
+    def below(self, bound: Tensor, *, around: int = 0) -> Pairs:
+        """Pairs that bounds of the rows, or of the columns, do not rule out.
+
+        The smallest of every few numbers says first where there is anything at all.
+        """
+        import torch
+
+        x, y, products = self.x, self.y, self.products
+        height, width = products.shape
+        limit = products.new_full((products.shape[around],), -math.inf)
+        limit[: len(bound)] = x.screen.threshold(bound)
+        flat = products.view(-1)
+        if around == 0:
+            smallest = products.view(height, width // MULTIPLE, MULTIPLE).amin(2)
+            hits = (smallest <= limit[:, None]).view(-1).nonzero()[:, 0]
+            groups = flat.view(-1, MULTIPLE).index_select(0, hits)
+            owner, first, step = hits // smallest.shape[1], hits * MULTIPLE, 1
+        else:
+            smallest = products.view(height // _FEW, _FEW, width).amin(1)
+            hits = (smallest <= limit).view(-1).nonzero()[:, 0]
+            owner, step = hits % width, width
+            first = (hits - owner) * _FEW + owner
+            steps = torch.arange(0, _FEW * width, width, device=flat.device)
+            groups = flat.index_select(0, (first[:, None] + steps).view(-1)).view(-1, _FEW)
+        found = (groups <= limit[owner, None]).view(-1).nonzero()[:, 0]
+        hit = found // groups.shape[1]
+        places = first[hit] + (found - hit * groups.shape[1]) * step
+        rows = places // width
+        columns = places - rows * width + self.columns.start
+        rows += self.rows.start
+        norms = x.norms[rows] + y.norms[columns]
+        return Pairs(rows, columns, *x.screen.bounds(groups.view(-1)[found], norms))
 
 
 def _products(
-    x: Tiles, y: Tiles, pairs: list[tuple[int, int]], label: str, *, progress: bool
-) -> Iterator[tuple[int, int, Tensor]]:
-    """Products that bound scaled squared distances from below, tile by tile, in one memory."""
+    x: Tiles, y: Tiles, places: list[tuple[slice, slice]], label: str, *, progress: bool
+) -> Iterator[Tile]:
+    """Tile by tile, in one and the same memory."""
     import torch
 
-    last, left, memory = -1, x.norms, x.norms
+    last: slice | None = None
+    left = x.norms
+    memory = x.norms.new_empty(0, dtype=x.screen.type)
+    left_memory = memory.new_empty((x.size, x.points.columns + 2))
     with torch.no_grad(), torch.autocast(x.norms.device.type, enabled=False):
-        for i, j in track(pairs, label, progress=progress):
-            if i != last:
-                last, left = i, x.left(i)
-            right = y.right(j)
-            if memory.shape != (len(left), len(right)):
-                memory = left.new_empty((len(left), len(right)))
-            yield i, j, torch.mm(left, right.T, out=memory)
+        for rows, columns in track(places, label, progress=progress):
+            if rows != last:
+                last, left = rows, x.left(rows, left_memory)
+            right = y.right(columns)
+            shape = (len(left), len(right))
+            if memory.numel() < math.prod(shape):
+                memory = left.new_empty(math.prod(shape))
+            products = memory[: math.prod(shape)].view(shape)
+            torch.mm(left, right.T, out=products)
+            yield Tile(x, y, rows, columns, products)
 
 
-def _below(
-    x: Tiles, y: Tiles, i: int, j: int, lower: Tensor, bound: Tensor, *, around: int = 0
-) -> Pairs:
-    """Pairs of a tile that bounds of its rows, or of its columns, do not rule out.
+def _ranked(rows: Tensor, values: Tensor, most: int) -> Tensor:
+    """Places of the smallest values of every row, at most so many, row by row and ascending.
 
-    The smallest of every few numbers says first where there is anything at all.
+    Ties keep their order.
     """
-    import torch
-
-    height, width = lower.shape
-    limit = lower.new_full((lower.shape[around],), -math.inf)
-    limit[: len(bound)] = x.screen.threshold(bound)
-    flat = lower.view(-1)
-    if around == 0:
-        groups = lower.view(height, width // MULTIPLE, MULTIPLE).amin(2)
-        hits = (groups <= limit[:, None]).view(-1).nonzero()[:, 0]
-        products = flat.view(-1, MULTIPLE).index_select(0, hits)
-        owner, first, step = hits // groups.shape[1], hits * MULTIPLE, 1
-    else:
-        groups = lower.view(height // _FEW, _FEW, width).amin(1)
-        hits = (groups <= limit).view(-1).nonzero()[:, 0]
-        owner, step = hits % width, width
-        first = (hits - owner) * _FEW + owner
-        steps = torch.arange(0, _FEW * width, width, device=lower.device)
-        products = flat.index_select(0, (first[:, None] + steps).view(-1)).view(-1, _FEW)
-    found = (products <= limit[owner, None]).view(-1).nonzero()[:, 0]
-    hit = found // products.shape[1]
-    places = first[hit] + (found - hit * products.shape[1]) * step
-    rows = places // width
-    columns = places - rows * width + y.cuts[j].start
-    rows += x.cuts[i].start
-    norms = x.norms[rows] + y.norms[columns]
-    return Pairs(rows, columns, *x.screen.bounds(products.view(-1)[found], norms))
-
-
-def _ranked(rows: Tensor, values: Tensor, most: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The smallest values of every row, at most so many; ties keep their order.
-
-    Returns:
-        Distinct rows; for each value that is kept the number of its row among them, its rank from
-        0, and its place in the list.
-    """
-    import torch
-
     order = values.argsort(stable=True)
     order = order[rows[order].argsort(stable=True)]
-    touched, counts = rows[order].unique_consecutive(return_counts=True)  # type: ignore[no-untyped-call]
-    place = torch.arange(len(touched), device=rows.device).repeat_interleave(counts)
-    rank = torch.arange(len(order), device=rows.device) - (counts.cumsum(0) - counts)[place]
+    return order[_ranks(rows[order])[0] < most]
+
+
+def _smallest(rows: Tensor, values: Tensor, most: int, *, toward: float) -> tuple[Tensor, Tensor]:
+    """Rows, and their smallest non-negative values, filled up with ∞, shape (rows, most).
+
+    Rounded to single precision toward ±∞: a row and a value then fit into one integer, and a single
+    sort will do.
+    """
+    import torch
+
+    rounded = values.float().nextafter(values.new_full((), toward).float()).clamp(min=0.0)
+    keys = rows << 32 | rounded.view(torch.int32).long()
+    if keys.device.type == "cpu":
+        keys.numpy().sort()
+    else:
+        keys = keys.sort().values
+    rank, place, touched = _ranks(keys >> 32)
+    table = values.new_full((len(touched), most), math.inf)
     keep = rank < most
-    return touched, place[keep], rank[keep], order[keep]
+    found = (keys[keep] & (2**32 - 1)).int().view(torch.float32)
+    table[place[keep], rank[keep]] = found.double()
+    return touched, table
+
+
+def _ranks(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Of sorted rows: the rank of each entry within its row, its row's number, and all rows."""
+    import torch
+
+    touched, counts = rows.unique_consecutive(return_counts=True)  # type: ignore[no-untyped-call]
+    number = torch.arange(len(touched), device=rows.device).repeat_interleave(counts)
+    first = counts.cumsum(0) - counts
+    return torch.arange(len(rows), device=rows.device) - first[number], number, touched
 
 
 def _cat(parts: tuple[Tensor, Tensor]) -> Tensor:
