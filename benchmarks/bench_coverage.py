@@ -55,7 +55,7 @@ def _plain_width(errors: intervals.HeldOutErrors) -> np.ndarray:
     """Width of the binomial score intervals of both rates, without allowance for folds."""
     passed, rejected = errors.curve().pieces(LAM)
     limits = [
-        intervals._wilson_distances(share, np.full(LAM.size, float(size)), 1.959964)
+        intervals.wilson_distances(share, np.full(LAM.size, float(size)), 1.959964)
         for share, size in ((passed, errors.generated.size), (rejected, errors.real.size))
     ]
     return sum(np.hypot(limits[0][i], LAM * limits[1][i]) for i in range(2))

@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks import (
     bench_certificate,
+    bench_compare,
     bench_profile,
     bench_real,
     bench_speed,
@@ -16,6 +17,7 @@ from benchmarks import (
 
 MODULES = {
     "certificate": bench_certificate,
+    "compare": bench_compare,
     "profile": bench_profile,
     "real": bench_real,
     "speed": bench_speed,
