@@ -129,16 +129,24 @@ def peak(n: int, m: int, d: int, metrics: Sequence[str], *, stored: bool = False
 def slope(sizes: Sequence[tuple[int, int]], d: int) -> Row:
     """How fast the time of a sweep against a stored reference grows with one side."""
     found = [measure(n, m, d, ("precision", "density", "coverage"), stored=True) for n, m in sizes]
+    grown = [n if sizes[0][0] != sizes[-1][0] else m for n, m in sizes]
+    row = _growth(grown, found)
+    return row | {"ratio": abs(row["slope"] - 1.0), "bar": BAR_SLOPE}
+
+
+def own_slope(sizes: Sequence[int], d: int) -> Row:
+    """How fast the time of finding radii in one's own set grows; a square is expected."""
+    return _growth(sizes, [measure(n, 100, d, ("precision",)) for n in sizes])
+
+
+def _growth(sizes: Sequence[int], found: Sequence[Row]) -> Row:
     seconds = [one["seconds"] for one in found]
-    grown = [n * m for n, m in sizes]
-    power = float(np.polyfit(np.log(grown), np.log(seconds), 1)[0])
     return {
         "seconds": seconds[-1],
-        "all seconds": ", ".join(f"{second:.1f}" for second in seconds),
         "gigabytes": max(one["gigabytes"] for one in found),
-        "slope": power,
-        "ratio": abs(power - 1.0),
-        "bar": BAR_SLOPE,
+        "slope": float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0]),
+        "sizes": list(sizes),
+        "times": [round(second, 2) for second in seconds],
     }
 
 
@@ -157,6 +165,9 @@ CASES: dict[str, Callable[[], Row]] = {
     ),
     "time against generated samples, 10,000 to 40,000": lambda: slope(
         [(_whole(500_000), m) for m in (10_000, 20_000, 40_000)], 64
+    ),
+    "time of radii in one's own set, 25,000 to 100,000": lambda: own_slope(
+        (25_000, 50_000, 100_000), 64
     ),
 }
 

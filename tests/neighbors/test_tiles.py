@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 from benchmarks.bench_exactness import DRAWS, brute_force, differences, draw  # noqa: E402
-from tradeoff.neighbors import own_neighbors, support_metrics  # noqa: E402
+from tradeoff.neighbors import own_neighbors, support_metrics, tiles  # noqa: E402
 from tradeoff.neighbors.points import points_of  # noqa: E402
 from tradeoff.neighbors.screen import tiles_of  # noqa: E402
 from tradeoff.neighbors.tiles import Closest, _Search, nearest_in_own_set, sweep  # noqa: E402
@@ -28,6 +28,21 @@ def test_no_scale_is_too_wide():
     assert differences(samples, tile=64)[0] == 0
 
 
+@pytest.mark.parametrize("scale", [1e-40, 1e40])
+def test_few_references_whatever_the_scale(scale, monkeypatch):
+    counted = []
+    exact = tiles.exact_squares
+
+    def count(x, rows, y, columns):
+        counted.append(len(rows))
+        return exact(x, rows, y, columns)
+
+    monkeypatch.setattr(tiles, "exact_squares", count)
+    x = scale * np.random.default_rng(0).normal(size=(500, 8))
+    own_neighbors(x, ranks=4, progress=False)
+    assert sum(counted) < 500 * 8
+
+
 def test_many_ties_are_compacted_on_the_way(monkeypatch):
     monkeypatch.setattr("tradeoff.neighbors.tiles._PENDING", 10)
     compactions = []
@@ -46,8 +61,8 @@ def test_many_ties_are_compacted_on_the_way(monkeypatch):
 
 def test_single_ranks_are_exact_too():
     x = np.random.default_rng(0).normal(size=(500, 40)).astype(np.float32)
-    (tiles,) = tiles_of(*points_of(samples=x), size=90)
-    some, index = nearest_in_own_set(tiles, (2, 7), label="", progress=False)
+    (own,) = tiles_of(*points_of(samples=x), size=90)
+    some, index = nearest_in_own_set(own, (2, 7), label="", progress=False)
     every = own_neighbors(x, ranks=7, progress=False)
     np.testing.assert_array_equal(some.numpy(), every.squares[:, [1, 6]])
     np.testing.assert_array_equal(np.sort(index.numpy(), 1), np.sort(every.index, 1))

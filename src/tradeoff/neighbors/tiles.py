@@ -126,7 +126,7 @@ class _Search:
     def tighten(self) -> None:
         """Keep the smallest upper bounds of every row."""
         pairs = Pairs.concatenate(self.fresh)
-        rows, fresh = _smallest(pairs.rows, pairs.upper, self.nearest, toward=math.inf)
+        rows, fresh = self._smallest(pairs.rows, pairs.upper, toward=math.inf)
         self.uppers[rows] = _cat((self.uppers[rows], fresh)).sort(1).values[:, : self.nearest]
         self.pending.append(pairs)
         self.waiting += len(pairs)
@@ -142,7 +142,7 @@ class _Search:
             self.tighten()
         pairs = Pairs.concatenate(self.pending)
         pairs = pairs[pairs.lower <= self.bound[pairs.rows]]
-        rows, smallest = _smallest(pairs.rows, pairs.lower, self.nearest, toward=-math.inf)
+        rows, smallest = self._smallest(pairs.rows, pairs.lower, toward=-math.inf)
         lowers = self.uppers.new_full(self.uppers.shape, math.inf)
         lowers[rows] = smallest
         unclear = pairs.rows < 0
@@ -157,6 +157,12 @@ class _Search:
         pairs = pairs[_ranked(pairs.rows, pairs.lower, self.nearest)]
         self.pending, self.waiting = [pairs], len(pairs)
         return pairs
+
+    def _smallest(self, rows: Tensor, values: Tensor, *, toward: float) -> tuple[Tensor, Tensor]:
+        """Rounded on the scale of the products, where single precision is wide enough."""
+        scale = self.tiles.screen.scale**2
+        touched, smallest = _smallest(rows, values * scale, self.nearest, toward=toward)
+        return touched, smallest / scale
 
     def finish(self) -> tuple[Tensor, Tensor]:
         """Exact squared distances by rank, and indices."""

@@ -1,0 +1,40 @@
+"""Draws how the time of neighbor metrics grows, from the committed figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from benchmarks.harness import RESULTS
+
+PICTURE = Path(__file__).parents[1] / "docs" / "_static" / "neighbors.png"
+_SERIES = {
+    "stored reference, by real samples": "time against real samples",
+    "stored reference, by generated samples": "time against generated samples",
+    "radii of one's own set": "time of radii",
+}
+
+
+def main() -> None:
+    """Seconds against samples, with the powers that theory says."""
+    rows = json.loads((RESULTS / "memory.json").read_text())["rows"]
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    axes = figure.subplots()
+    for label, case in _SERIES.items():
+        (row,) = (row for row in rows if row["case"].startswith(case))
+        sizes, times = np.array(row["sizes"]), np.array(row["times"])
+        (line,) = axes.loglog(sizes, times, "o", label=f"{label}: slope {row['slope']:.2f}")
+        power = round(row["slope"])
+        through = times[-1] * (sizes / sizes[-1]) ** power
+        axes.loglog(sizes, through, color=line.get_color(), alpha=0.5, linewidth=1)
+    axes.set(xlabel="samples", ylabel="seconds", title="Lines: growth by 1 and by 2")
+    axes.legend()
+    axes.grid(alpha=0.2, which="both")
+    figure.savefig(PICTURE, dpi=120)
+
+
+if __name__ == "__main__":
+    main()
