@@ -15,6 +15,7 @@ import tradeoff
 PUBLIC_MODULES = (
     "tradeoff.core",
     "tradeoff.core.divergence",
+    "tradeoff.data",
     "tradeoff.exceptions",
     "tradeoff.inference",
     "tradeoff.moments",

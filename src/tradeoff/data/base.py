@@ -1,0 +1,91 @@
+"""What a source yields: samples with stable ids, and items that could not be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+__all__ = ["Broken", "Kind", "Sample", "Source"]
+
+Kind = Literal["image", "text", "table", "features"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sample:
+    """One sample as it was read.
+
+    Args:
+        id: stable name: a path, a row or a key.
+        content: an encoded image as bytes, pixels or features as an array, a text, or the fields of
+            a row.
+        label: class, where the source knows one.
+
+    Example:
+        >>> from tradeoff.data import Sample
+        >>> Sample("cats/1.txt", "A cat.").digest == Sample("elsewhere", "A cat.").digest
+        True
+    """
+
+    id: str
+    content: bytes | str | np.ndarray[Any, Any] | Mapping[str, object]
+    label: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """A hash of nothing but the content, so that a sample is the same wherever it lies."""
+        content = self.content
+        if isinstance(content, np.ndarray):
+            head = f"{content.dtype.str}{content.shape}".encode()
+            raw = head + np.ascontiguousarray(content).tobytes()
+        elif isinstance(content, Mapping):
+            raw = json.dumps(content, sort_keys=True, default=str).encode()
+        else:
+            raw = content.encode() if isinstance(content, str) else content
+        kind = type(content).__name__.encode()
+        return blake2b(raw, digest_size=16, key=kind).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An item that could not be read, and why.
+
+    Args:
+        id: its name.
+        reason: one sentence.
+
+    Example:
+        >>> from tradeoff.data import Broken
+        >>> Broken("cats/2.png", "The file is empty.").reason
+        'The file is empty.'
+    """
+
+    id: str
+    reason: str
+
+
+class Source(Protocol):
+    """Anything that yields samples, in a fixed order, as often as it is asked.
+
+    Example:
+        >>> from tradeoff.data import Sample, Source
+        >>> class Hello:
+        ...     kind = "text"
+        ...
+        ...     def __iter__(self):
+        ...         yield Sample("0", "Hello.")
+        >>> source: Source = Hello()
+        >>> [sample.content for sample in source]
+        ['Hello.']
+    """
+
+    @property
+    def kind(self) -> Kind:
+        """What the samples are."""
+
+    def __iter__(self) -> Iterator[Sample | Broken]:
+        """Samples and broken items, in order."""

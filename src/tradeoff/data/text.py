@@ -1,0 +1,95 @@
+"""Texts: one per line, as a field of JSON lines, or as a column of a CSV file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from tradeoff.data.base import Broken, Kind, Sample
+from tradeoff.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["TextFile"]
+
+
+@dataclass(frozen=True)
+class TextFile:
+    r"""Texts of a file: ``.jsonl``, ``.csv``, or any other with one text per line.
+
+    Empty lines are passed over; ids are numbers of lines or rows.
+
+    Args:
+        path: the file, in UTF-8.
+        column: field or column that holds the text, for JSON lines and CSV.
+        label: field or column that holds the class, if there is one.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from tradeoff.data import TextFile
+        >>> path = Path(tempfile.mkdtemp()) / "poems.jsonl"
+        >>> _ = path.write_text('{"text": "A rose."}\n{"title": "nothing"}\n')
+        >>> for item in TextFile(path):
+        ...     print(item)
+        Sample(id='poems.jsonl:1', content='A rose.', label=None)
+        Broken(id='poems.jsonl:2', reason='The line has no text under `text`.')
+    """
+
+    kind: ClassVar[Kind] = "text"
+    path: Path
+    column: str = "text"
+    label: str | None = None
+
+    def __iter__(self) -> Iterator[Sample | Broken]:
+        read = {".jsonl": self._json, ".csv": self._csv}.get(self.path.suffix.lower(), self._lines)
+        found = False
+        try:
+            for item in read():
+                found = True
+                yield item
+        except UnicodeDecodeError as error:
+            raise InvalidInputError(f"`{self.path}` must be text in UTF-8. {error}.") from None
+        if not found:
+            raise InvalidInputError(f"`{self.path}` must hold texts. Got none.")
+
+    def _lines(self) -> Iterator[Sample | Broken]:
+        with self.path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield Sample(f"{self.path.name}:{number}", line.strip())
+
+    def _json(self) -> Iterator[Sample | Broken]:
+        with self.path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                name = f"{self.path.name}:{number}"
+                try:
+                    fields = json.loads(line)
+                except ValueError:
+                    yield Broken(name, "The line is not JSON.")
+                    continue
+                yield self._item(name, fields if isinstance(fields, dict) else {})
+
+    def _csv(self) -> Iterator[Sample | Broken]:
+        with self.path.open(encoding="utf-8", newline="") as lines:
+            rows = csv.DictReader(lines)
+            if self.column not in (rows.fieldnames or ()):
+                raise InvalidInputError(
+                    f"`{self.path}` must have a column `{self.column}`. "
+                    f"Got {', '.join(rows.fieldnames or ()) or 'no columns'}."
+                )
+            for number, row in enumerate(rows, 1):
+                yield self._item(f"{self.path.name}:{number}", row)
+
+    def _item(self, name: str, fields: dict[str, object]) -> Sample | Broken:
+        text = fields.get(self.column)
+        if not isinstance(text, str) or not text.strip():
+            return Broken(name, f"The line has no text under `{self.column}`.")
+        label = None if self.label is None else str(fields.get(self.label))
+        return Sample(name, text, label)
