@@ -98,6 +98,28 @@ def test_inception_score_bounds():
             lambda x, y: kernel_distance(real=x, generated=y),
             "`subset_size` must lie between 2 and the smaller side, 300. Got 1000",
         ),
+        (
+            lambda x, y: frechet_distance(real=x, generated=[[np.nan] * 5]),
+            "`generated` must be finite",
+        ),
+        (
+            lambda x, y: Moments.given(count=9, mean=[np.nan], covariance=[[1.0]]),
+            "`mean` and `covariance` must hold finite numbers",
+        ),
+        (
+            lambda x, y: Moments.given(count=9, mean=[], covariance=np.empty((0, 0))),
+            "must hold finite numbers",
+        ),
+        (lambda x, y: Moments.given(count=1, mean=[0.0], covariance=[[1.0]]), "at least 2. Got 1"),
+        (
+            lambda x, y: Moments.given(count=9, mean=[0, 0], covariance=-np.eye(2)),
+            "must not have negative eigenvalues",
+        ),
+        (lambda x, y: frechet_distance(real=x * 1e90, generated=y * 1e90), "scale both sides down"),
+        (
+            lambda x, y: kernel_distance(real=x * 1e60, generated=y * 1e60, subset_size=50),
+            "too large for their cubes",
+        ),
         (lambda x, y: inception_score(x), "`probabilities` must be non-negative and sum to 1"),
         (lambda x, y: inception_score([[1.0]], splits=2), "`splits` must be at most the number"),
     ],

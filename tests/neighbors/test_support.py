@@ -8,7 +8,13 @@ pytestmark = pytest.mark.torch
 
 from benchmarks.bench_exactness import brute_force  # noqa: E402
 from tradeoff import InvalidInputError, UndefinedError, support_metrics  # noqa: E402
-from tradeoff.neighbors import METRICS, OwnNeighbors, expected_coverage, own_neighbors  # noqa: E402
+from tradeoff.neighbors import (  # noqa: E402
+    METRICS,
+    OwnNeighbors,
+    SupportScore,
+    expected_coverage,
+    own_neighbors,
+)
 
 K = 4
 
@@ -82,6 +88,83 @@ def test_clipped_coverage_is_the_share_of_good_samples():
         generated[m // 2 :] += 100
         values.append(measure(real, generated, metrics="clipped_coverage").clipped_coverage)
     assert values == pytest.approx([0.5, 0.5], abs=0.06)
+
+
+@pytest.mark.parametrize("n", [30, 31])
+def test_the_median_ball_keeps_its_surface(n):
+    """On a lattice all radii are √3, whose square is not 3."""
+    lattice = np.arange(n)[:, None] * np.ones((1, 3))
+    names = ("precision", "realism", "clipped_density")
+    found = measure(lattice, lattice + 0.5, k=1, metrics=names)
+    assert found.precision == 1.0
+    np.testing.assert_allclose(found["realism"].samples, 2.0)
+    assert found.clipped_density == 1.0
+    assert measure(lattice, lattice + 1000, k=1, metrics=names).clipped_density == 0.0
+    copies = measure(lattice, lattice, k=1, metrics="realism")
+    assert np.isinf(copies["realism"].samples).all()
+
+
+def test_odd_numbers_of_samples(samples):
+    real, generated = samples[0][:299], samples[1]
+    rho = radii(real, K)
+    kept = rho <= np.sort(rho)[149]
+    realism = np.sqrt((rho[kept, None] / brute_force(real, generated)[kept]).max(0))
+    found = measure(real, generated, k=K, metrics="realism")
+    np.testing.assert_allclose(found["realism"].samples, realism, rtol=1e-14)
+
+
+def test_the_order_of_metrics_changes_nothing(samples):
+    names = tuple(METRICS)
+    forward, backward = (measure(*samples, metrics=order) for order in (names, names[::-1]))
+    alone = {name: measure(*samples, metrics=name)[name] for name in names}
+    for name in names:
+        for other in (backward[name], alone[name]):
+            np.testing.assert_array_equal(forward[name].samples, other.samples)
+            assert (forward[name].value, forward[name].error) == (other.value, other.error)
+
+
+def test_intervals_are_narrow_where_everything_is_covered():
+    score = SupportScore(value=1.0, samples=np.ones(1000), error=0.002, is_share=True)
+    assert score.interval()[0] > 0.99
+    rounded = SupportScore(value=1.0, samples=np.ones(1000), error=1e-17, is_share=True)
+    assert rounded.interval()[0] > 0.99
+    near = SupportScore(value=0.999, samples=np.ones(1000), error=0.0036, is_share=True)
+    assert 0.97 < near.interval()[0] < 0.999
+
+
+def test_few_samples_have_expectations_too():
+    rng = np.random.default_rng(0)
+    found = measure(
+        rng.normal(size=(6, 2)), rng.normal(size=(6, 2)), k=5, metrics="clipped_coverage"
+    )
+    hits = found["clipped_coverage"].samples.mean()
+    assert (found.clipped_coverage > 0) == (hits > 0)
+    one = measure(rng.normal(size=(10, 2)), rng.normal(size=(1, 2)), k=3, metrics="cover_recall")
+    assert one["cover_recall"].expected == 0.0
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["bool", "uint8", "uint16", "uint64", "int8", "float16", "structured", "bfloat16", "strided"],
+)
+def test_every_type_of_numbers(kind):
+    rng = np.random.default_rng(0)
+    plain = [rng.integers(0, 2 if kind == "bool" else 100, (60, 5)) for _ in range(2)]
+    expected = measure(*[x.astype(float) for x in plain])
+    if kind == "bfloat16":
+        given = [torch.from_numpy(x).to(torch.bfloat16) for x in plain]
+    elif kind == "strided":
+        given = [np.repeat(x.astype(float), 3, axis=1)[:, ::3] for x in plain]
+    elif kind == "structured":
+        packed = [np.zeros(x.shape, [("pad", "u1"), ("x", "f8")]) for x in plain]
+        for record, x in zip(packed, plain, strict=True):
+            record["x"] = x
+        given = [record["x"] for record in packed]
+    else:
+        given = [x.astype(kind) for x in plain]
+    found = measure(*given)
+    for name, score in expected.scores.items():
+        np.testing.assert_array_equal(score.samples, found[name].samples)
 
 
 def test_values_are_means_of_samples(result):
@@ -250,12 +333,38 @@ def test_what_was_not_asked_for_is_named(samples):
             "`real_neighbors` must be those of `real`",
         ),
         ({"real": np.ones((12, 6)), "ceiling": True, "k": 6}, "halves of more than k = 6"),
+        ({"ceiling": True, "metrics": "realism"}, "`ceiling` is for precision, recall"),
+        ({"real": None}, "`real` must have one row per sample|must be an array of numbers"),
+        ({"real": 3.0}, r"`real` must have one row per sample .* Got shape \(\)"),
+        ({"real": torch.eye(6).to_sparse()}, "`real` must be a dense array of real numbers"),
+        ({"tile": -1}, "`tile` must be a whole number of at least 1"),
+        ({"tile": "a"}, "`tile` must be"),
+        ({"metrics": 5}, "`metrics` must be a list of names. Got 5"),
+        ({"metrics": None}, "`metrics` must be a list of names. Got None"),
     ],
 )
 def test_mistakes_get_a_sentence(samples, options, sentence):
     arguments = {"real": samples[0], "generated": samples[1]} | options
     with pytest.raises(InvalidInputError, match=sentence):
         support_metrics(**arguments, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("squares", "index", "sentence"),
+    [
+        (np.ones(3), np.ones(3, int), "one row per sample and one column per rank"),
+        (np.ones((3, 1)), np.ones((3, 1)), "`index` whole numbers"),
+        (np.ones((3, 1)), np.full((3, 1), 7), "`index` must lie between 0 and 2"),
+    ],
+)
+def test_stored_neighbors_are_checked(squares, index, sentence):
+    with pytest.raises(InvalidInputError, match=sentence):
+        OwnNeighbors(squares, index)
+
+
+def test_expected_coverage_is_checked():
+    with pytest.raises(InvalidInputError, match="`k` must be below the number of own points, 3"):
+        expected_coverage(own=3, other=5, k=3)
 
 
 def test_too_many_ranks_get_a_sentence():

@@ -93,6 +93,23 @@ def test_rough_products_are_not_trusted(precision):
         torch.set_float32_matmul_precision(before)
 
 
+def test_settings_by_newer_names_are_taken_for_rough(monkeypatch):
+    def unknown():
+        raise RuntimeError("mixed settings")
+
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", unknown)
+    assert differences(draw("Gaussian", 1, most=200))[0] == 0
+
+
+@pytest.mark.parametrize("scale", [1e-165, 1e-162, 1e-160, 1e-155])
+def test_squares_may_underflow(scale):
+    x = scale * np.random.default_rng(0).normal(size=(200, 4))
+    own = brute_force(x, x)
+    np.fill_diagonal(own, np.inf)
+    found = own_neighbors(x, ranks=3, progress=False)
+    np.testing.assert_array_equal(found.squares, np.sort(own, 1)[:, :3])
+
+
 def test_a_rough_product_would_be_caught(monkeypatch):
     """The comparison can fail: a product off by a ten-thousandth is noticed."""
     exact = torch.mm

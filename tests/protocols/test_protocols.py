@@ -106,7 +106,6 @@ SETTINGS = {
     "torch-fidelity": {"k": 3, "strict": False},
     "prdc-2020": {"k": 5, "strict": True},
     "cheema-2023": {"k": 3, "strict": False, "cover": 3},
-    "salvy-2026": {"k": 5, "strict": False},
 }
 
 
@@ -132,6 +131,22 @@ def test_neighbor_recipes_have_the_published_settings(name):
             other = SETTINGS[name] | {option: value}
             found = support_metrics(**samples, metrics=metrics, **other, progress=False)
             assert [found[metric].value for metric in metrics] != list(scores.values()), option
+
+
+@pytest.mark.torch
+def test_clipped_coverage_has_open_balls_and_clipped_density_closed_ones():
+    rng = np.random.default_rng(0)
+    samples = {
+        "real": rng.integers(0, 3, (150, 4)).astype(float),
+        "generated": rng.integers(0, 4, (150, 4)).astype(float),
+    }
+    found = run("salvy-2026", samples).scores
+    for name, strict in (("clipped_density", False), ("clipped_coverage", True)):
+        expected, other = (
+            support_metrics(**samples, k=5, metrics=name, strict=s, progress=False)[name].value
+            for s in (strict, not strict)
+        )
+        assert found[name.replace("_", ".")] == expected != other
 
 
 def test_mistakes_get_a_sentence():

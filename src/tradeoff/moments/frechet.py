@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Moments", "frechet_distance"]
 
+_LARGEST = 1e150
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -49,9 +51,9 @@ class Moments:
     scatter: FloatArray
 
     @classmethod
-    def of(cls, samples: npt.ArrayLike) -> Moments:
-        """Moments of samples of shape (n, d)."""
-        (x,) = check_features(samples=samples)
+    def of(cls, samples: npt.ArrayLike, name: str = "samples") -> Moments:
+        """Moments of samples of shape (n, d), which errors call by a name."""
+        (x,) = check_features(**{name: samples})
         mean = x.mean(0)
         z = x - mean
         return cls(len(x), mean, z.T @ z)
@@ -71,9 +73,17 @@ class Moments:
                 "`covariance` must be square and fit `mean`. Got shapes "
                 f"{spread.shape} and {center.shape}."
             )
+        if not (center.size and np.isfinite(center).all() and np.isfinite(spread).all()):
+            raise InvalidInputError("`mean` and `covariance` must hold finite numbers.")
         if not np.allclose(spread, spread.T, rtol=1e-6, atol=1e-9 * np.abs(spread).max()):
             raise InvalidInputError("`covariance` must be symmetric.")
-        return cls(check_count("count", count), center, 0.5 * (spread + spread.T) * (count - 1))
+        values = eigvalsh(0.5 * (spread + spread.T))
+        if values[0] < -1e-6 * max(values[-1], 0.0) - 1e-12:
+            raise InvalidInputError("`covariance` must not have negative eigenvalues.")
+        number = check_count("count", count)
+        if number < 2:
+            raise InvalidInputError(f"`count` must be at least 2. Got {count}.")
+        return cls(number, center, 0.5 * (spread + spread.T) * (number - 1))
 
     def update(self, samples: npt.ArrayLike) -> Moments:
         """These samples and more."""
@@ -120,16 +130,17 @@ def frechet_distance(*, real: Moments | npt.ArrayLike, generated: Moments | npt.
         >>> round(frechet_distance(real=real, generated=real + 3.0), 6)
         18.0
     """
-    if not isinstance(real, Moments) and not isinstance(generated, Moments):
-        check_features(real=real, generated=generated)
     first, second = (
-        side if isinstance(side, Moments) else Moments.of(side) for side in (real, generated)
+        side if isinstance(side, Moments) else Moments.of(side, name)
+        for name, side in (("real", real), ("generated", generated))
     )
     if first.mean.size != second.mean.size:
         raise InvalidInputError(
             "Both sides must have the same columns. Got "
             f"{first.mean.size} in `real` and {second.mean.size} in `generated`."
         )
+    if not all(np.abs(side.scatter).max() < _LARGEST for side in (first, second)):
+        raise InvalidInputError("Features are too large for their squares: scale both sides down.")
     values, vectors = eigh(first.covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
     product = root @ second.covariance @ root

@@ -63,9 +63,12 @@ def kernel_distance(
         )
     rng = np.random.default_rng(check_seed(seed))
     values = np.empty(subsets)
-    for i in track(range(subsets), "kernel distance", progress=progress):
-        a, b = (side[rng.choice(len(side), size, replace=False)] for side in (x, y))
-        values[i] = _unbiased(a, b)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for i in track(range(subsets), "kernel distance", progress=progress):
+            a, b = (side[rng.choice(len(side), size, replace=False)] for side in (x, y))
+            values[i] = _unbiased(a, b)
+    if not np.isfinite(values).all():
+        raise InvalidInputError("Features are too large for their cubes: scale both sides down.")
     return PartScores(values)
 
 

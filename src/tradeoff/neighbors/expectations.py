@@ -6,15 +6,14 @@ the k-th own one is negative hypergeometric, whatever the law.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_left
 
-import numpy as np
 from scipy.stats import hypergeom
 
-if TYPE_CHECKING:
-    from tradeoff._validation import FloatArray
+from tradeoff._validation import check_count
+from tradeoff.exceptions import InvalidInputError
 
-__all__ = ["expected_coverage", "expected_hits"]
+__all__ = ["expected_coverage", "share_that_fills"]
 
 
 def expected_coverage(*, own: int, other: int, k: int, at_least: int = 1) -> float:
@@ -38,14 +37,32 @@ def expected_coverage(*, own: int, other: int, k: int, at_least: int = 1) -> flo
         >>> round(expected_coverage(own=10_000, other=10_000, k=5), 5)
         0.96877
     """
-    return float(hypergeom.sf(at_least - 1, own + other - 1, other, k + at_least - 1))
+    own, other, k = check_count("own", own), check_count("other", other), check_count("k", k)
+    if k >= own:
+        raise InvalidInputError(f"`k` must be below the number of own points, {own}. Got {k}.")
+    return _held(own, other, k, check_count("at_least", at_least))
 
 
-def expected_hits(*, own: int, other: int, k: int) -> FloatArray:
-    """The expected number of others in a ball, counted up to k and divided by it.
+def share_that_fills(mean: float, *, own: int, other: int, k: int) -> float:
+    """The share of others of the same law that would fill balls as much, up to k each.
 
-    The value for 0, 1, … others of the same law, shape (other + 1,); it inverts clipped coverage.
+    The expected number in a ball, counted up to k, rises with the number of others: it is inverted,
+    with other + 1 in the denominator as published.
+
+    Args:
+        mean: of the numbers in balls, counted up to k and divided by it.
+        own: number of points around which the balls are.
+        other: number of points of the other side.
+        k: rank of the own neighbor that a ball reaches.
     """
-    numbers = np.arange(other + 1)
-    shares = [hypergeom.sf(j, own - 1 + numbers, numbers, k + j) for j in range(k)]
-    return np.asarray(np.mean(shares, axis=0))
+
+    def expected(number: int) -> float:
+        return sum(_held(own, number, k, j) for j in range(1, k + 1)) / k
+
+    return bisect_left(range(other + 1), mean, key=expected) / (other + 1)
+
+
+def _held(own: int, other: int, k: int, at_least: int) -> float:
+    if at_least > other:
+        return 0.0
+    return float(hypergeom.sf(at_least - 1, own + other - 1, other, k + at_least - 1))

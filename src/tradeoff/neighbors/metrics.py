@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tradeoff.neighbors.expectations import expected_coverage, expected_hits
+from tradeoff.neighbors.expectations import expected_coverage, share_that_fills
 from tradeoff.neighbors.scores import SupportScore
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Counts:
 
     Args:
         k: rank of the neighbor that balls reach.
+        strict: whether a point on a surface is outside.
         far: rank that balls of PR-cover reach.
         sizes: numbers of real and generated samples.
         real: families around real samples.
@@ -51,6 +52,7 @@ class Counts:
     """
 
     k: int
+    strict: bool
     far: int
     sizes: tuple[int, int]
     real: Mapping[str, Held]
@@ -63,14 +65,16 @@ class Counts:
 
 @dataclass(frozen=True)
 class Metric:
-    """The families of balls that a metric needs, and what it makes of them.
+    """The balls that a metric counts, the radii that it takes besides, and what it makes of them.
 
-    Radii are named ``first``, ``k``, ``next`` (k + 1), ``far`` and ``clipped``.
+    Radii are named ``first``, ``k``, ``next`` (k + 1), ``far`` and ``clipped``; ``every`` are those
+    up to k.
     """
 
     score: Callable[[Counts], SupportScore]
     real: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
+    radii: tuple[str, ...] = ()
 
 
 def _precision(counts: Counts) -> SupportScore:
@@ -118,21 +122,22 @@ def _jackknife(changes: FloatArray) -> float:
 
 def _clipped_density(counts: Counts) -> SupportScore:
     k = counts.k
-    radii = median_square(counts.squares[k])
-    clipped = np.minimum(counts.squares[k], radii)
-    listed = np.stack([counts.squares[rank] <= clipped for rank in range(1, k + 1)], axis=1)
+    clipped = np.minimum(counts.squares[k], median_square(counts.squares[k]))
+    within = np.less if counts.strict else np.less_equal
+    listed = np.stack([within(counts.squares[rank], clipped) for rank in range(1, k + 1)], axis=1)
     own = np.bincount(counts.index[:, :k][listed], minlength=counts.sizes[0])
     samples = np.minimum(counts.real["clipped"].holding, k) / k
-    samples = samples / (np.minimum(own, k) / k).mean()
-    return SupportScore(value=min(float(samples.mean()), 1.0), samples=samples)
+    scale = float(np.minimum(own, k).mean()) / k
+    if scale == 0.0:
+        return SupportScore(value=0.0, samples=np.zeros_like(samples))
+    return SupportScore(value=min(float(samples.mean()) / scale, 1.0), samples=samples / scale)
 
 
 def _clipped_coverage(counts: Counts) -> SupportScore:
     k, (n, m) = counts.k, counts.sizes
     samples = np.minimum(counts.real["k"].inside, k) / k
-    expected = expected_hits(own=n, other=m, k=k)
-    value = np.searchsorted(expected, samples.mean()) / len(expected)
-    return SupportScore(value=float(value), samples=samples)
+    value = share_that_fills(float(samples.mean()), own=n, other=m, k=k)
+    return SupportScore(value=value, samples=samples)
 
 
 def _cover_precision(counts: Counts) -> SupportScore:
@@ -177,8 +182,9 @@ def _mean(
 
 
 def median_square(squares: FloatArray) -> float:
-    """The square of the median root."""
-    return float(np.median(np.sqrt(squares)) ** 2)
+    """The square of the median root; one of the squares, where it is one of the roots."""
+    low, high = np.sort(squares)[[(len(squares) - 1) // 2, len(squares) // 2]]
+    return float(low if low == high else (0.5 * (np.sqrt(low) + np.sqrt(high))) ** 2)
 
 
 METRICS: dict[str, Metric] = {
@@ -186,11 +192,11 @@ METRICS: dict[str, Metric] = {
     "recall": Metric(_recall, generated=("k",)),
     "density": Metric(_density, real=("k", "next")),
     "coverage": Metric(_coverage, real=("k", "next")),
-    "clipped_density": Metric(_clipped_density, real=("k", "clipped")),
+    "clipped_density": Metric(_clipped_density, real=("clipped",), radii=("every",)),
     "clipped_coverage": Metric(_clipped_coverage, real=("k",)),
     "cover_precision": Metric(_cover_precision, generated=("far",)),
     "cover_recall": Metric(_cover_recall, real=("far",)),
-    "realism": Metric(_realism, real=("k",)),
-    "authenticity": Metric(_authenticity, real=("first",)),
+    "realism": Metric(_realism, radii=("k",)),
+    "authenticity": Metric(_authenticity, radii=("first",)),
 }
 """Every neighbor metric by name."""

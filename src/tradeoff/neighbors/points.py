@@ -27,6 +27,8 @@ __all__ = ["Points", "exact_squares", "points_of"]
 _LARGEST_FEATURE = 1e100
 _NUMBERS_AT_ONCE = 2**20
 _BLOCK_NUMBERS = 2**18
+_TYPES = {f"int{bits}" for bits in (8, 16, 32, 64)}
+_TYPES |= {"uint8", "float16", "bfloat16", "float32", "float64"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +78,20 @@ def points_of(**sides: Any) -> tuple[Points, ...]:
 
 def _tensor(torch: Any, name: str, given: Any) -> Tensor:
     values: Tensor = given if isinstance(given, torch.Tensor) else _shared(torch, name, given)
-    if values.is_complex() or values.is_sparse:
+    if values.is_complex() or values.layout != torch.strided:
         raise InvalidInputError(f"`{name}` must be a dense array of real numbers.")
+    if values.device.type == "mps":
+        raise InvalidInputError(f"`{name}` must be on a device with float64: move it to the CPU.")
     if values.ndim != 2 or 0 in values.shape:
         raise InvalidInputError(
             f"`{name}` must have one row per sample and one column per feature. "
             f"Got shape {tuple(values.shape)}."
         )
-    return values.detach()
+    values = values.detach()
+    if values.dtype == torch.bool:
+        return values.to(torch.uint8)
+    known = str(values.dtype).removeprefix("torch.") in _TYPES
+    return values if known else values.double()
 
 
 def _shared(torch: Any, name: str, given: Any) -> Any:
@@ -91,7 +99,8 @@ def _shared(torch: Any, name: str, given: Any) -> Any:
     array = given if isinstance(given, np.ndarray) else check_numbers(name, given)
     if array.dtype.kind not in "fiub":
         raise InvalidInputError(f"`{name}` must be an array of numbers. Got {array.dtype}.")
-    if not array.dtype.isnative or array.dtype == np.longdouble or min(array.strides) < 0:
+    odd = any(stride < 0 or stride % array.itemsize for stride in array.strides)
+    if odd or not array.dtype.isnative or array.dtype == np.longdouble:
         array = np.ascontiguousarray(array, np.float64)
     with warnings.catch_warnings():
         # A read-only memory map: it is only ever read.

@@ -61,19 +61,20 @@ class SupportScore:
         """
         z = float(ndtri(0.5 + 0.5 * check_share("level", level)))
         if self.is_share:
-            size = float(len(self.samples))
+            n = size = float(len(self.samples))
             if self.error:
-                size = min(size, self.value * (1.0 - self.value) / self.error**2)
-            below, above = wilson_distances(np.array(self.value), np.array(max(size, 1.0)), z)
+                center = (self.value + z**2 / (2 * n)) / (1 + z**2 / n)  # never 0 or 1
+                size = min(n, center * (1.0 - center) / self.error**2)
+            below, above = wilson_distances(np.array(self.value), np.array(size), z)
             return max(0.0, self.value - float(below)), min(1.0, self.value + float(above))
         if self.error is None:
             raise UndefinedError("There is no interval for this metric: its error is not known.")
         return max(0.0, self.value - z * self.error), self.value + z * self.error
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class SupportCeiling:
-    """What metrics are worth at half the size: real against real, and the model there.
+    """What metrics are worth at a smaller size: real against real, and the model there.
 
     Args:
         real: one half of the real samples against the other.
@@ -199,5 +200,6 @@ class SupportMetrics:
             line += f", {score.expected:.3f} expected of one law"
         if self.ceiling and name in self.ceiling.real.scores and score.expected is None:
             real, model = (c.scores[name].value for c in vars(self.ceiling).values())
-            line += f"; at half the size {model:.3f}, real against real {real:.3f}"
+            size = self.ceiling.real.provenance["real_samples"]
+            line += f"; of {size} + {size} samples {model:.3f}, real against real {real:.3f}"
         return line

@@ -122,8 +122,7 @@ def tiles_of(*sides: Points, size: int | None = None) -> tuple[Tiles, ...]:
     """All sides on one screen; integers small enough are multiplied without any rounding."""
     import torch
 
-    # A product in a faster, rougher mode bounds nothing in single precision.
-    rough = torch.get_float32_matmul_precision() != "highest"
+    rough = _is_rough()
     kind = torch.float64 if rough else torch.float32
     integers = all(_is_integer(side.values[cut]) for side in sides for cut in side.cuts())
     center = torch.stack([_mean(side) for side in sides]).mean(0)
@@ -137,12 +136,23 @@ def tiles_of(*sides: Points, size: int | None = None) -> tuple[Tiles, ...]:
     else:
         terms = (sides[0].columns + _OVERHEAD) * (2 if rough else 1)
         roundings = terms * torch.finfo(kind).eps / 2
-        floor = terms * 2.0**_SMALLEST_EXPONENT  # what underflow may take away
+        # What underflow may take away, of products and of the reference itself.
+        floor = terms * (2.0**_SMALLEST_EXPONENT + 4 * 2.0**-1074 * scale**2)
         screen = Screen(center, scale, roundings / (1 - roundings), floor, kind)
     return tuple(
         Tiles(side, screen, of_side * scale**2, -(-(size or _TILE) // MULTIPLE) * MULTIPLE)
         for side, of_side in zip(sides, norms, strict=True)
     )
+
+
+def _is_rough() -> bool:
+    """Whether products may be computed in a faster mode, which bounds nothing in float32."""
+    import torch
+
+    try:
+        return torch.get_float32_matmul_precision() != "highest"
+    except RuntimeError:  # set by newer names, which this function does not know
+        return True
 
 
 def _is_integer(rows: Tensor) -> bool:

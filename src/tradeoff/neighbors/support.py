@@ -61,6 +61,16 @@ class OwnNeighbors:
     squares: FloatArray
     index: npt.NDArray[np.int64]
 
+    def __post_init__(self) -> None:
+        squares, index = np.asarray(self.squares), np.asarray(self.index)
+        if squares.ndim != 2 or squares.shape != index.shape or index.dtype.kind not in "iu":
+            raise InvalidInputError(
+                "`squares` and `index` must have one row per sample and one column per rank, and "
+                f"`index` whole numbers. Got shapes {squares.shape} and {index.shape}."
+            )
+        if index.size and not 0 <= index.min() <= index.max() < len(index):
+            raise InvalidInputError(f"`index` must lie between 0 and {len(index) - 1}.")
+
 
 def own_neighbors(
     samples: Any, *, ranks: int, tile: int | None = None, progress: bool = True
@@ -86,7 +96,7 @@ def own_neighbors(
         raise InvalidInputError(
             f"`ranks` must be below the number of samples, {len(points)}. Got {ranks}."
         )
-    (tiles,) = tiles_of(points, size=tile)
+    (tiles,) = tiles_of(points, size=_check_tile(tile))
     squares, index = nearest_in_own_set(
         tiles, range(1, ranks + 1), label="neighbors", progress=progress
     )
@@ -141,7 +151,8 @@ def support_metrics(
     """
     sides = points_of(real=real, generated=generated)
     wanted = _check_metrics(metrics)
-    k = check_count("k", k)
+    k, tile = check_count("k", k), _check_tile(tile)
+    halves = _halves(*sides, metrics=wanted, k=k) if ceiling else None
     options: dict[str, Any] = {"k": k, "strict": strict, "tile": tile, "progress": progress}
     counts = _count(
         *tiles_of(*sides, size=tile),
@@ -156,7 +167,9 @@ def support_metrics(
         scores={name: METRICS[name].score(counts) for name in wanted},
         nearest_distance=None if near[0] is None else np.sqrt(near[0]),
         nearest_index=near[1],
-        ceiling=_halves(*sides, **options) if ceiling else None,
+        ceiling=SupportCeiling(*(support_metrics(**half, **options) for half in halves))
+        if halves
+        else None,
         provenance={
             "measured": "support metrics, exact neighbors",
             "k": k,
@@ -172,28 +185,36 @@ def support_metrics(
     )
 
 
+def _check_tile(tile: int | None) -> int | None:
+    return None if tile is None else check_count("tile", tile)
+
+
 def _check_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
-    names = (metrics,) if isinstance(metrics, str) else tuple(dict.fromkeys(metrics))
+    names = (metrics,) if isinstance(metrics, str) else metrics
+    if not isinstance(names, (tuple, list)):
+        raise InvalidInputError(f"`metrics` must be a list of names. Got {metrics!r}.")
     if not names:
         raise InvalidInputError(f"`metrics` must name at least one of {', '.join(METRICS)}.")
     for name in names:
         check_choice("metrics", name, METRICS)
-    return names
+    return tuple(dict.fromkeys(names))
 
 
-def _halves(real: Points, generated: Points, **options: Any) -> SupportCeiling:
+def _halves(
+    real: Points, generated: Points, *, metrics: Sequence[str], k: int
+) -> list[dict[str, Any]]:
     """One half of the real samples against the other, and against as many generated ones."""
     half = min(len(real) // 2, len(generated))
-    if half <= options["k"]:
+    if half <= k:
         raise InvalidInputError(
-            f"`ceiling` must have halves of more than k = {options['k']} samples. Got {half}."
+            f"`ceiling` must have halves of more than k = {k} samples. Got {half}."
         )
+    compared = [name for name in metrics if name in FOUR]
+    if not compared:
+        raise InvalidInputError(f"`ceiling` is for {', '.join(FOUR)}: ask for one of them too.")
     first, second = real.values[0::2][:half], real.values[1::2][:half]
     model = generated.values[:: len(generated) // half][:half]
-    return SupportCeiling(
-        real=support_metrics(real=first, generated=second, **options),
-        generated=support_metrics(real=first, generated=model, **options),
-    )
+    return [{"real": first, "generated": other, "metrics": compared} for other in (second, model)]
 
 
 def _count(
@@ -212,8 +233,9 @@ def _count(
     around_generated = list(dict.fromkeys(r for name in metrics for r in METRICS[name].generated))
     if n <= ranks["next"] and "next" in around_real:
         around_real.remove("next")  # too few samples to leave one out
-    needed = {ranks[name] for name in around_real if name in ranks}
-    if "clipped" in around_real:
+    radii = [name for metric in metrics for name in METRICS[metric].radii]
+    needed = {ranks[name] for name in (*around_real, *radii) if name in ranks}
+    if "every" in radii:
         needed |= set(range(1, ranks["k"] + 1))
     squares, index = _radii("real", real, needed, known, progress=progress)
     own, _ = _radii(
@@ -221,8 +243,8 @@ def _count(
     )
     families = {name: squares[ranks[name]] for name in around_real if name in ranks}
     if "clipped" in around_real:
-        radii = squares[ranks["k"]]
-        families["clipped"] = radii.clamp(max=median_square(_numpy(radii)))
+        reach = squares[ranks["k"]]
+        families["clipped"] = reach.clamp(max=median_square(_numpy(reach)))
     real_balls = _balls(families, m, strict=strict, around=0)
     generated_balls = _balls(
         {name: own[ranks[name]] for name in around_generated}, n, strict=strict, around=1
@@ -230,12 +252,13 @@ def _count(
     nearest = Closest(real.norms.new_ones(n), m) if "authenticity" in metrics else None
     most_real = None
     if "realism" in metrics:
-        radii = squares[ranks["k"]]
-        most_real = Closest(radii * (radii <= median_square(_numpy(radii))), m)
+        reach = squares[ranks["k"]]
+        most_real = Closest(reach * (reach <= median_square(_numpy(reach))), m)
     counters = [c for c in (real_balls, generated_balls, nearest, most_real) if c is not None]
     sweep(real, generated, counters, label="comparing both sides", progress=progress)
     return Counts(
         k=ranks["k"],
+        strict=strict,
         far=ranks["far"],
         sizes=(n, m),
         real=_held(families, real_balls),
@@ -243,7 +266,7 @@ def _count(
         squares={rank: _numpy(values) for rank, values in squares.items()},
         index=index,
         nearest=None if nearest is None else (_numpy(nearest.quotient), _numpy(nearest.index)),
-        realism=None if most_real is None else 1.0 / np.maximum(_numpy(most_real.quotient), 0.0),
+        realism=None if most_real is None else _inverse(_numpy(most_real.quotient)),
     )
 
 
@@ -301,9 +324,14 @@ def _balls(
 def _held(families: Sequence[str] | Mapping[str, Tensor], balls: Balls | None) -> dict[str, Held]:
     if balls is None:
         return {}
-    sums = _numpy(balls.index_sums)
-    counted = zip(families, _numpy(balls.inside), _numpy(balls.holding), strict=True)
-    return {name: Held(inside, holding, sums) for name, inside, holding in counted}
+    counted = (_numpy(counts) for counts in (balls.inside, balls.holding, balls.index_sums))
+    return {name: Held(*counts) for name, *counts in zip(families, *counted, strict=True)}
+
+
+def _inverse(quotient: FloatArray) -> FloatArray:
+    """A copy of a real sample is infinitely realistic."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(1.0 / quotient)
 
 
 def _numpy(values: Tensor) -> npt.NDArray[Any]:

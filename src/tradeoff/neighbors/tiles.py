@@ -189,7 +189,7 @@ class Balls:
         families, n = squares.shape
         self.inside, self.holding, self.index_sums = (
             torch.zeros(shape, dtype=torch.int64, device=squares.device)
-            for shape in ((families, n), (families, others), (n,))
+            for shape in ((families, n), (families, others), (families, n))
         )
         self._largest = squares.amax(0)
 
@@ -207,10 +207,14 @@ class Balls:
             rows, columns = pairs.rows[unclear], pairs.columns[unclear]
             exact = exact_squares(tile.x.points, rows, tile.y.points, columns)
             inside[:, unclear] = self._within(exact, radii[:, unclear])
+        ends = (tile.rows, tile.columns)[:: 1 - 2 * self.around]
         for family, held in enumerate(inside):
-            self.inside[family] += center[held].bincount(minlength=self.inside.shape[1])
-            self.holding[family] += other[held].bincount(minlength=self.holding.shape[1])
-        self.index_sums.index_add_(0, center[inside[0]], other[inside[0]])
+            for counts, points, end in zip(
+                (self.inside, self.holding), (center[held], other[held]), ends, strict=True
+            ):
+                found = (points - end.start).bincount(minlength=end.stop - end.start)
+                counts[family, end] += found
+            self.index_sums[family].index_add_(0, center[held], other[held])
 
     def _within(self, squares: Tensor, radii: Tensor) -> Tensor:
         return squares < radii if self.strict else squares <= radii
@@ -325,7 +329,8 @@ def _products(
     last: slice | None = None
     left = x.norms
     memory = x.norms.new_empty(0, dtype=x.screen.type)
-    left_memory = memory.new_empty((x.size, x.points.columns + 2))
+    most = -(-min(x.size, len(x.points)) // MULTIPLE) * MULTIPLE
+    left_memory = memory.new_empty((most, x.points.columns + 2))
     with torch.no_grad(), torch.autocast(x.norms.device.type, enabled=False):
         for rows, columns in track(places, label, progress=progress):
             if rows != last:

@@ -30,17 +30,19 @@ class Recipe(Protocol):
         """Check samples of shape (n, d) and (m, d); their curve, if it has one, and scores."""
 
 
+_FOUR = ("precision", "recall", "density", "coverage")
+
 PROTOCOLS: dict[str, Callable[[], Recipe]] = {
     "sajjadi-2018": Sajjadi2018,
     "simon-2019": Simon2019,
     "kynkaanniemi-2019": NeighborRecipe,
     "adm": NeighborRecipe,
     "torch-fidelity": lambda: NeighborRecipe(f_score=True),
-    "prdc-2020": lambda: NeighborRecipe(
-        k=5, strict=True, metrics=("precision", "recall", "density", "coverage")
-    ),
+    "prdc-2020": lambda: NeighborRecipe(k=5, metrics=_FOUR, strict=_FOUR),
     "cheema-2023": lambda: NeighborRecipe(metrics=("cover_precision", "cover_recall")),
-    "salvy-2026": lambda: NeighborRecipe(k=5, metrics=("clipped_density", "clipped_coverage")),
+    "salvy-2026": lambda: NeighborRecipe(
+        k=5, metrics=("clipped_density", "clipped_coverage"), strict=("clipped_coverage",)
+    ),
 }
 """Makers of every recipe with its published settings, by name."""
 

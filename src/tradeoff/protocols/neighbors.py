@@ -24,15 +24,15 @@ class NeighborRecipe:
 
     Args:
         k: rank of the neighbor that a ball reaches.
-        strict: whether a point on the surface of a ball is outside.
         metrics: what is reported.
+        strict: those of them for which a point on the surface of a ball is outside.
         cover: multiple of k that balls of PR-cover reach.
         f_score: whether the harmonic mean of precision and recall is reported too.
     """
 
     k: int = 3
-    strict: bool = False
     metrics: tuple[str, ...] = ("precision", "recall")
+    strict: tuple[str, ...] = ()
     cover: int = 3
     f_score: bool = False
 
@@ -40,20 +40,26 @@ class NeighborRecipe:
         self, real: Any, generated: Any, *, seed: int, progress: bool
     ) -> tuple[None, dict[str, float]]:
         """Scores of samples of shape (n, d) and (m, d); nothing is random."""
-        result = support_metrics(
-            real=real,
-            generated=generated,
-            k=self.k,
-            metrics=self.metrics,
-            strict=self.strict,
-            cover=self.cover,
-            progress=progress,
-        )
+        values: dict[str, float] = {}
+        for strict in (False, True):
+            metrics = [name for name in self.metrics if (name in self.strict) == strict]
+            if metrics:
+                result = support_metrics(
+                    real=real,
+                    generated=generated,
+                    k=self.k,
+                    metrics=metrics,
+                    strict=strict,
+                    cover=self.cover,
+                    progress=progress,
+                )
+                values |= {name: result[name].value for name in metrics}
         scores = {
-            f"knn.{name}" if name in _PLAIN else name.replace("_", "."): result[name].value
+            f"knn.{name}" if name in _PLAIN else name.replace("_", "."): values[name]
             for name in self.metrics
         }
         if self.f_score:
-            both = result.precision + result.recall
-            scores["knn.f_score"] = 2 * result.precision * result.recall / max(_SMALLEST_SUM, both)
+            precision, recall = values["precision"], values["recall"]
+            f_score = 2 * precision * recall / max(_SMALLEST_SUM, precision + recall)
+            scores["knn.f_score"] = f_score
         return None, scores

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from tradeoff._validation import FloatArray, check_features
+from tradeoff._validation import FloatArray, check_count, check_features
+from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.base import Projection, thin
 
 if TYPE_CHECKING:
@@ -47,6 +48,13 @@ class Neighbors:
     ranks: tuple[int, ...] = (10, 30, 100, 300)
     most_rows: int = 4000
 
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "ranks", tuple(sorted(check_count("ranks", r) for r in self.ranks))
+        )
+        if not self.ranks:
+            raise InvalidInputError("`ranks` must hold at least one number of neighbors.")
+
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> NeighborLogRatio:
         """Fit on samples of shape (n, d) and (m, d)."""
         real, generated = check_features(real=real, generated=generated)
@@ -61,18 +69,19 @@ class Neighbors:
                 thin(rng, side[part], _JUDGES) for side, part in zip(sides, judged, strict=True)
             ]
             rank = self._choose(rest, judges)
-        return NeighborLogRatio(project, sides, rank)
+        return NeighborLogRatio(project, _searched(sides), (len(sides[0]), len(sides[1])), rank)
 
     def _choose(self, sides: list[FloatArray], judges: list[FloatArray]) -> int:
         """The number of neighbors that makes other samples most likely."""
         ranks = [rank for rank in self.ranks if rank <= sum(map(len, sides))]
         if not ranks:
             return sum(map(len, sides))
-        likelihoods = np.zeros(len(ranks))
+        likelihoods, searched = np.zeros(len(ranks)), _searched(sides)
+        sizes = (len(sides[0]), len(sides[1]))
         for judge, sign in zip(judges, (1.0, -1.0), strict=True):
-            index = _nearest(sides, judge, ranks[-1])
+            index = searched.kneighbors(judge, ranks[-1], return_distance=False)
             for i, rank in enumerate(ranks):
-                found = _log_ratios(index[:, :rank], sides)
+                found = _log_ratios(index[:, :rank], sizes)
                 likelihoods[i] -= np.logaddexp(0.0, -sign * found).mean()
         return ranks[int(likelihoods.argmax())]
 
@@ -82,21 +91,22 @@ class NeighborLogRatio:
     """Training samples of both sides, and how many neighbors are counted."""
 
     project: Projection
-    sides: list[FloatArray]
+    searched: NearestNeighbors
+    sizes: tuple[int, int]
     rank: int
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Log p/q of samples of shape (n, d)."""
-        return _log_ratios(_nearest(self.sides, self.project(x), self.rank), self.sides)
+        index = self.searched.kneighbors(self.project(x), self.rank, return_distance=False)
+        return _log_ratios(index, self.sizes)
 
 
-def _nearest(sides: list[FloatArray], x: FloatArray, rank: int) -> npt.NDArray[np.intp]:
-    model = NearestNeighbors(n_neighbors=rank).fit(np.concatenate(sides))
-    return np.asarray(model.kneighbors(x, return_distance=False))
+def _searched(sides: list[FloatArray]) -> NearestNeighbors:
+    return NearestNeighbors().fit(np.concatenate(sides))
 
 
-def _log_ratios(index: npt.NDArray[np.intp], sides: list[FloatArray]) -> FloatArray:
+def _log_ratios(index: npt.NDArray[np.intp], sizes: tuple[int, int]) -> FloatArray:
     """Half a sample of each side more keeps log-ratios finite."""
-    n, m = map(len, sides)
+    n, m = sizes
     real = (index < n).sum(1)
     return np.asarray(np.log((real + 0.5) / n) - np.log((index.shape[1] - real + 0.5) / m))
