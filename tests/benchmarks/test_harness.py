@@ -8,6 +8,7 @@ import pytest
 from benchmarks import (
     bench_certificate,
     bench_compare,
+    bench_coverage,
     bench_profile,
     bench_real,
     bench_speed,
@@ -18,6 +19,7 @@ from benchmarks import (
 MODULES = {
     "certificate": bench_certificate,
     "compare": bench_compare,
+    "coverage": bench_coverage,
     "profile": bench_profile,
     "real": bench_real,
     "speed": bench_speed,
@@ -108,6 +110,12 @@ def test_ours_is_closest_to_known_truths():
     for row in record_of("truth")["rows"]:
         if abs(row["ours"] - row["simon-2019"]) > 0.01:
             assert row["ours"] < min(row["sajjadi-2018"], row["simon-2019"]), row["case"]
+
+
+def test_intervals_are_below_the_truth_seldom_and_not_wide():
+    for row in record_of("coverage")["rows"]:
+        assert row["truth above"] <= 0.05, row["case"]
+        assert row["width over binomial"] <= 1.5, row["case"]
 
 
 def test_certificates_are_hardly_wider_than_a_uniform_band():
