@@ -1,6 +1,12 @@
 """What tradeoff raises: one sentence that says what was expected, what came, and what to do."""
 
-__all__ = ["InvalidInputError", "MissingExtraError", "TradeoffError", "UndefinedError"]
+__all__ = [
+    "InvalidInputError",
+    "MissingExtraError",
+    "TradeoffError",
+    "UndefinedError",
+    "UnreadableError",
+]
 
 
 class TradeoffError(Exception):
@@ -47,4 +53,16 @@ class MissingExtraError(TradeoffError, ImportError):
         >>> from tradeoff.exceptions import MissingExtraError
         >>> issubclass(MissingExtraError, ImportError)
         True
+    """
+
+
+class UnreadableError(TradeoffError):
+    """One sample cannot be read; the message is the reason.
+
+    Example:
+        >>> from tradeoff.features import decode_image
+        >>> decode_image("cat.png", b"")
+        Traceback (most recent call last):
+        ...
+        tradeoff.exceptions.UnreadableError: The file is empty.
     """

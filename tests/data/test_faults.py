@@ -16,7 +16,8 @@ from PIL import Image
 from tests.data.test_sources import encoded, pixels
 from tradeoff import InvalidInputError
 from tradeoff.data import Broken, open_source
-from tradeoff.data.images import UnreadableError, decode_image
+from tradeoff.exceptions import UnreadableError
+from tradeoff.features import decode_image
 
 pytestmark = pytest.mark.torch
 

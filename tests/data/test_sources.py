@@ -19,7 +19,7 @@ from PIL import Image  # noqa: E402
 
 from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
-from tradeoff.data.images import decode_image  # noqa: E402
+from tradeoff.features import decode_image  # noqa: E402
 
 pytestmark = pytest.mark.torch  # the lower-bounds run installs no optional package
 N = 6

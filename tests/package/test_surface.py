@@ -17,6 +17,7 @@ PUBLIC_MODULES = (
     "tradeoff.core.divergence",
     "tradeoff.data",
     "tradeoff.exceptions",
+    "tradeoff.features",
     "tradeoff.inference",
     "tradeoff.moments",
     "tradeoff.neighbors",

@@ -1,0 +1,161 @@
+"""Rows of a table as vectors, encoded by what the real side is like."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from tradeoff.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from tradeoff.data.base import Kind, Sample
+
+__all__ = ["TableEncoder"]
+
+_MOST_CATEGORIES = 50
+
+
+@dataclass(frozen=True)
+class TableEncoder:
+    """Numbers are standardized, words become one column each, and what is missing says so.
+
+    Centers, scales and categories come from the real side alone, so that a model cannot hide a
+    shift. The rarest categories share a column, and so do those that the real side has never seen.
+
+    Args:
+        numbers: mean and standard deviation of every numeric column.
+        categories: those of every other column, in order.
+
+    Example:
+        >>> from tradeoff.data import open_source
+        >>> from tradeoff.features import TableEncoder
+        >>> cats = [{"age": 1, "color": "red"}, {"age": 3, "color": "blue"}]
+        >>> encoder = TableEncoder.fit(cats)
+        >>> [encoder.prepare(cat).round(1).tolist() for cat in open_source(cats)]
+        [[-1.0, 0.0, 0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0, 0.0, 0.0]]
+        >>> encoder.columns
+        ('age', 'age is missing', 'color = blue', 'color = red', 'color: other', 'color is missing')
+    """
+
+    name: ClassVar[str] = "table"
+    kind: ClassVar[Kind] = "table"
+    numbers: tuple[tuple[str, float, float], ...]
+    categories: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @classmethod
+    def fit(cls, real: Iterable[Mapping[str, object]]) -> TableEncoder:
+        """Read the fields of all real rows, once."""
+        seen: dict[str, _Column] = {}
+        for fields in real:
+            for name, value in fields.items():
+                seen.setdefault(name, _Column()).add(value)
+        if not seen:
+            raise InvalidInputError("`real` must hold rows to fit the encoding of a table.")
+        numeric = {name: column for name, column in seen.items() if column.is_numeric}
+        return cls(
+            tuple((name, *column.moments) for name, column in sorted(numeric.items())),
+            tuple(
+                (name, column.most_common)
+                for name, column in sorted(seen.items())
+                if name not in numeric
+            ),
+        )
+
+    @property
+    def preprocessing(self) -> str:
+        """In words."""
+        return (
+            f"{len(self.numbers)} numeric columns standardized, {len(self.categories)} others in "
+            "one column per category, fitted on the real side"
+        )
+
+    @property
+    def weights(self) -> str:
+        """A hash of what was fitted."""
+        fitted = json.dumps([self.numbers, self.categories]).encode()
+        return blake2b(fitted, digest_size=16).hexdigest()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """A name for every feature."""
+        names = [n for name, *_ in self.numbers for n in (name, f"{name} is missing")]
+        for name, values in self.categories:
+            names += [f"{name} = {value}" for value in values]
+            names += [f"{name}: other", f"{name} is missing"]
+        return tuple(names)
+
+    def prepare(self, sample: Sample) -> npt.NDArray[np.float64]:
+        """One row."""
+        fields = _fields(sample)
+        features: list[float] = []
+        for name, mean, deviation in self.numbers:
+            number = _as_number(fields.get(name))
+            missing = number is None
+            features += [0.0 if number is None else (number - mean) / deviation, float(missing)]
+        for name, values in self.categories:
+            value = fields.get(name)
+            word = None if _is_missing(value) else str(value)
+            features += [float(word == known) for known in values]
+            features += [float(word is not None and word not in values), float(word is None)]
+        return np.array(features)
+
+    def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float64]:
+        """All rows together."""
+        return np.stack(prepared)
+
+
+class _Column:
+    """What is seen of a column while rows go by."""
+
+    def __init__(self) -> None:
+        self.count, self.mean, self.scatter = 0, 0.0, 0.0
+        self.words: Counter[str] = Counter()
+        self.is_numeric = True
+
+    def add(self, value: object) -> None:
+        if _is_missing(value):
+            return
+        number = _as_number(value)
+        if number is None:
+            self.is_numeric = False
+        else:
+            self.count += 1
+            shift = number - self.mean
+            self.mean += shift / self.count
+            self.scatter += shift * (number - self.mean)
+        self.words[str(value)] += 1
+
+    @property
+    def moments(self) -> tuple[float, float]:
+        deviation = (self.scatter / self.count) ** 0.5 if self.count else 0.0
+        return self.mean, deviation or 1.0
+
+    @property
+    def most_common(self) -> tuple[str, ...]:
+        ranked = sorted(self.words.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(sorted(word for word, _ in ranked[:_MOST_CATEGORIES]))
+
+
+def _fields(sample: Sample) -> Mapping[str, object]:
+    if isinstance(sample.content, dict):
+        return sample.content
+    raise InvalidInputError(f"`{sample.id}` must be a row of a table.")
+
+
+def _as_number(value: object) -> float | None:
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_)):
+        return float(value) if np.isfinite(value) else None
+    return None
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and np.isnan(value))
