@@ -11,6 +11,7 @@ from benchmarks import (
     bench_coverage,
     bench_profile,
     bench_real,
+    bench_sanity,
     bench_speed,
     bench_truth,
     harness,
@@ -98,6 +99,13 @@ def test_committed_figures_meet_their_bars(record):
     for row in record["rows"]:
         if "bar" in row:
             assert row["ratio"] <= row["bar"], row["case"]
+
+
+@pytest.mark.parametrize("name", bench_sanity.WANTED)
+def test_sanity_checks_are_passed(name):
+    record = record_of("sanity")
+    assert [row["case"] for row in record["rows"]] == list(bench_sanity.cases(11, 8, 3))
+    assert bench_sanity.passed(record["rows"], name) >= bench_sanity.WANTED[name]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -31,7 +31,6 @@ class Held:
 
     inside: npt.NDArray[np.int64]
     holding: npt.NDArray[np.int64]
-    index_sums: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,6 +43,7 @@ class Counts:
         far: rank that balls of PR-cover reach.
         sizes: numbers of real and generated samples.
         real: families around real samples.
+        index_sums: of the generated samples in each ball of rank k around a real one.
         generated: families around generated samples.
         squares: squared distances of real samples to their own neighbors, by rank.
         index: the nearest real samples of every real one, shape (n, at least k).
@@ -56,6 +56,7 @@ class Counts:
     far: int
     sizes: tuple[int, int]
     real: Mapping[str, Held]
+    index_sums: npt.NDArray[np.int64]
     generated: Mapping[str, Held]
     squares: Mapping[int, FloatArray]
     index: npt.NDArray[np.int64]
@@ -102,7 +103,7 @@ def _coverage(counts: Counts) -> SupportScore:
     if "next" not in counts.real or m == 1:
         return _mean(covered, expected=expected)
     changes = _without_each(counts, covered, counts.real["next"].inside > 0) / (n - 1)
-    only = np.bincount(balls.index_sums[balls.inside == 1], minlength=m) / n
+    only = np.bincount(counts.index_sums[balls.inside == 1], minlength=m) / n
     variance = _jackknife(changes) + _jackknife(only)
     return _mean(covered, expected=expected, variance=variance, is_share=True)
 

@@ -241,7 +241,8 @@ def _count(
     own, _ = _radii(
         "generated", generated, {ranks[r] for r in around_generated}, None, progress=progress
     )
-    families = {name: squares[ranks[name]] for name in around_real if name in ranks}
+    # Balls of rank k come first: of these the indices are added up.
+    families = {name: squares[ranks[name]] for name in ranks if name in around_real}
     if "clipped" in around_real:
         reach = squares[ranks["k"]]
         families["clipped"] = reach.clamp(max=median_square(_numpy(reach)))
@@ -262,6 +263,7 @@ def _count(
         far=ranks["far"],
         sizes=(n, m),
         real=_held(families, real_balls),
+        index_sums=np.empty(0, np.int64) if real_balls is None else _numpy(real_balls.index_sums),
         generated=_held(around_generated, generated_balls),
         squares={rank: _numpy(values) for rank, values in squares.items()},
         index=index,
@@ -324,8 +326,8 @@ def _balls(
 def _held(families: Sequence[str] | Mapping[str, Tensor], balls: Balls | None) -> dict[str, Held]:
     if balls is None:
         return {}
-    counted = (_numpy(counts) for counts in (balls.inside, balls.holding, balls.index_sums))
-    return {name: Held(*counts) for name, *counts in zip(families, *counted, strict=True)}
+    counted = zip(families, _numpy(balls.inside), _numpy(balls.holding), strict=True)
+    return {name: Held(inside, holding) for name, inside, holding in counted}
 
 
 def _inverse(quotient: FloatArray) -> FloatArray:

@@ -175,6 +175,9 @@ class _Search:
 class Balls:
     """Balls around the points of one side: how many of the other side each one holds.
 
+    For the first family, the indices of those that each ball holds are added up: where it holds a
+    single one, that is its index.
+
     Args:
         squares: squared radii, one row per family of balls, shape (families, n).
         others: number of points of the other side.
@@ -189,7 +192,7 @@ class Balls:
         families, n = squares.shape
         self.inside, self.holding, self.index_sums = (
             torch.zeros(shape, dtype=torch.int64, device=squares.device)
-            for shape in ((families, n), (families, others), (families, n))
+            for shape in ((families, n), (families, others), (n,))
         )
         self._largest = squares.amax(0)
 
@@ -214,7 +217,8 @@ class Balls:
             ):
                 found = (points - end.start).bincount(minlength=end.stop - end.start)
                 counts[family, end] += found
-            self.index_sums[family].index_add_(0, center[held], other[held])
+        first = inside[0]
+        self.index_sums.index_add_(0, center[first], other[first])
 
     def _within(self, squares: Tensor, radii: Tensor) -> Tensor:
         return squares < radii if self.strict else squares <= radii
