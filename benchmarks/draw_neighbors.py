@@ -21,7 +21,7 @@ _SERIES = {
 def main() -> None:
     """Seconds against samples, with the powers that theory says."""
     rows = json.loads((RESULTS / "memory.json").read_text())["rows"]
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
     axes = figure.subplots()
     for label, (case, power) in _SERIES.items():
         (row,) = (row for row in rows if row["case"].startswith(case))
@@ -29,8 +29,8 @@ def main() -> None:
         (line,) = axes.loglog(sizes, times, "o", label=f"{label}: slope {row['slope']:.2f}")
         through = times[-1] * (sizes / sizes[-1]) ** power
         axes.loglog(sizes, through, color=line.get_color(), alpha=0.5, linewidth=1)
-    axes.set(xlabel="samples", ylabel="seconds", title="Lines: growth by 1 and by 2")
-    axes.legend()
+    axes.set(xlabel="samples", ylabel="seconds", title="Lines: proportional, and as the square")
+    figure.legend(loc="outside lower center")
     axes.grid(alpha=0.2, which="both")
     figure.savefig(PICTURE, dpi=120)
 
