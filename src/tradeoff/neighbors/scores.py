@@ -54,7 +54,7 @@ class SupportScore:
         fresh samples would score against the same balls. Density and coverage depend on both
         samples, and so does their error: limits cover the mean over fresh draws of both sides, at
         the same numbers of samples. The jackknife never errs on the small side on average; near
-        identical laws it is up to twice too large.
+        identical laws it is two to three times too large.
 
         Args:
             level: probability of covering.
