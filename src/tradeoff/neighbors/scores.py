@@ -118,7 +118,7 @@ class SupportMetrics:
         precision  0.998 [0.993, 0.999]
         recall     0.995 [0.988, 0.998]
         density    1.015 [0.949, 1.080], 1.000 expected of one law
-        coverage   0.976 [0.919, 0.993], 0.969 expected of one law
+        coverage   0.976 [0.922, 0.993], 0.969 expected of one law
         k = 5, 1000 real, 1000 generated
     """
 
