@@ -82,6 +82,18 @@ def test_the_closest_row_of_every_column(kind):
     np.testing.assert_array_equal(closest.index.numpy(), quotients.argmin(0))
 
 
+def test_rounded_quotients_of_exact_products_lose_nobody():
+    """On a grid many rows share the smallest quotient, and 1/3 is not a float."""
+    rng = np.random.default_rng(0)
+    samples = {side: rng.integers(-4, 5, (300, 3)) for side in ("real", "generated")}
+    divisors = rng.choice([3.0, 5.0, 7.0, 11.0, 13.0], 300)
+    closest = Closest(torch.as_tensor(divisors), 300)
+    sweep(*tiles_of(*points_of(**samples), size=64), [closest], label="", progress=False)
+    quotients = brute_force(samples["real"], samples["generated"]) / divisors[:, None]
+    np.testing.assert_array_equal(closest.quotient.numpy(), quotients.min(0))
+    np.testing.assert_array_equal(closest.index.numpy(), quotients.argmin(0))
+
+
 @pytest.mark.parametrize("precision", ["high", "medium"])
 def test_rough_products_are_not_trusted(precision):
     samples = draw("Gaussian", 1, most=200)

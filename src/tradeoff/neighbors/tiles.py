@@ -25,6 +25,7 @@ __all__ = ["Balls", "Closest", "nearest_in_own_set", "sweep"]
 
 _PENDING = 2**20
 _FEW = MULTIPLE // 2
+_QUOTIENT_ROUNDING = 1e-12
 _WIDE = 4  # tiles next to each other, multiplied at once
 
 
@@ -125,9 +126,13 @@ class _Search:
 
     def tighten(self) -> None:
         """Keep the smallest upper bounds of every row."""
+        import torch
+
         pairs = Pairs.concatenate(self.fresh)
         rows, fresh = self._smallest(pairs.rows, pairs.upper, toward=math.inf)
-        self.uppers[rows] = _cat((self.uppers[rows], fresh)).sort(1).values[:, : self.nearest]
+        self.uppers[rows] = (
+            torch.cat((self.uppers[rows], fresh), 1).sort(1).values[:, : self.nearest]
+        )
         self.pending.append(pairs)
         self.waiting += len(pairs)
         self.fresh, self.unused = [], 0
@@ -246,14 +251,18 @@ class Closest:
         kept = (squares > 0).nonzero()[:, 0]
         if not len(kept):
             return
-        best = self.quotient[tile.columns]
+        best = self._bound(tile)
         weight = 1.0 / (squares[kept] * tile.x.screen.scale**2)
         quotient = tile.products[kept, : len(best)] * weight[:, None]
         nearest, row = quotient.min(0)
         columns = (nearest <= best).nonzero()[:, 0]
         self._compare(tile, kept[row[columns]], columns)
-        rows, columns = (quotient <= self.quotient[tile.columns]).nonzero(as_tuple=True)
+        rows, columns = (quotient <= self._bound(tile)).nonzero(as_tuple=True)
         self._compare(tile, kept[rows], columns)
+
+    def _bound(self, tile: Tile) -> Tensor:
+        """A little above the best, since quotients of products are rounded."""
+        return self.quotient[tile.columns] * (1 + _QUOTIENT_ROUNDING)
 
     def _compare(self, tile: Tile, rows: Tensor, columns: Tensor) -> None:
         if not len(rows):
@@ -388,9 +397,3 @@ def _ranks(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     number = torch.arange(len(touched), device=rows.device).repeat_interleave(counts)
     first = counts.cumsum(0) - counts
     return torch.arange(len(rows), device=rows.device) - first[number], number, touched
-
-
-def _cat(parts: tuple[Tensor, Tensor]) -> Tensor:
-    import torch
-
-    return torch.cat(parts, 1)
