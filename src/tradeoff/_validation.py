@@ -9,6 +9,7 @@ import numpy.typing as npt
 from tradeoff.exceptions import InvalidInputError
 
 __all__ = [
+    "LARGEST_FEATURE",
     "FloatArray",
     "check_choice",
     "check_count",
@@ -19,6 +20,7 @@ __all__ = [
     "check_numbers",
     "check_order",
     "check_positive",
+    "check_same_columns",
     "check_seed",
     "check_share",
     "check_shares",
@@ -31,7 +33,8 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 
-_LARGEST_FEATURE = 1e100
+LARGEST_FEATURE = 1e100
+"""Beyond it, squares of features overflow."""
 _LARGEST_SEED = 2**32 - 1
 _MASS_TOLERANCE = 1e-6
 _MASS_ROUNDING = 1e-15
@@ -110,17 +113,21 @@ def check_features(**sides: npt.ArrayLike) -> tuple[FloatArray, ...]:
                 f"`{name}` must be finite. Got NaN or infinity in {bad.size} of {len(array)} "
                 f"rows, first in row {bad[0]}."
             )
-        if np.abs(array).max() > _LARGEST_FEATURE:
+        if np.abs(array).max() > LARGEST_FEATURE:
             raise InvalidInputError(
-                f"`{name}` must lie within ±{_LARGEST_FEATURE:g}, or its squares overflow. "
+                f"`{name}` must lie within ±{LARGEST_FEATURE:g}, or its squares overflow. "
                 f"Got {np.abs(array).max():g}."
             )
         arrays.append(array)
-    columns = {name: array.shape[1] for name, array in zip(sides, arrays, strict=True)}
+    check_same_columns(**{name: a.shape[1] for name, a in zip(sides, arrays, strict=True)})
+    return tuple(arrays)
+
+
+def check_same_columns(**columns: int) -> None:
+    """The same number of columns on every side."""
     if len(set(columns.values())) > 1:
         found = " and ".join(f"{number} in `{name}`" for name, number in columns.items())
         raise InvalidInputError(f"Both sides must have the same columns. Got {found}.")
-    return tuple(arrays)
 
 
 def check_lam(lam: npt.ArrayLike, name: str = "lam") -> FloatArray:

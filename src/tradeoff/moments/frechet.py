@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import eigh, eigvalsh
 
-from tradeoff._validation import FloatArray, check_count, check_features, check_numbers
+from tradeoff._validation import (
+    FloatArray,
+    check_count,
+    check_features,
+    check_numbers,
+    check_same_columns,
+)
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 
 if TYPE_CHECKING:
@@ -134,11 +140,7 @@ def frechet_distance(*, real: Moments | npt.ArrayLike, generated: Moments | npt.
         side if isinstance(side, Moments) else Moments.of(side, name)
         for name, side in (("real", real), ("generated", generated))
     )
-    if first.mean.size != second.mean.size:
-        raise InvalidInputError(
-            "Both sides must have the same columns. Got "
-            f"{first.mean.size} in `real` and {second.mean.size} in `generated`."
-        )
+    check_same_columns(real=first.mean.size, generated=second.mean.size)
     if not all(np.abs(side.scatter).max() < _LARGEST for side in (first, second)):
         raise InvalidInputError("Features are too large for their squares: scale both sides down.")
     values, vectors = eigh(first.covariance)

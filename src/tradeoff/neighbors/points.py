@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff._validation import check_numbers
+from tradeoff._validation import LARGEST_FEATURE, check_numbers, check_same_columns
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Points", "exact_squares", "points_of"]
 
-_LARGEST_FEATURE = 1e100
 _NUMBERS_AT_ONCE = 2**20
 _BLOCK_NUMBERS = 2**18
 _TYPES = {f"int{bits}" for bits in (8, 16, 32, 64)}
@@ -55,10 +54,7 @@ def points_of(**sides: Any) -> tuple[Points, ...]:
     """Check matrices of features: one row per sample, the same columns, one device."""
     torch = import_extra("torch", extra="torch", purpose="Exact neighbors")
     points = tuple(Points(_tensor(torch, name, values)) for name, values in sides.items())
-    columns = {name: side.columns for name, side in zip(sides, points, strict=True)}
-    if len(set(columns.values())) > 1:
-        found = " and ".join(f"{number} in `{name}`" for name, number in columns.items())
-        raise InvalidInputError(f"Both sides must have the same columns. Got {found}.")
+    check_same_columns(**{name: side.columns for name, side in zip(sides, points, strict=True)})
     devices = {str(side.values.device) for side in points}
     if len(devices) > 1:
         raise InvalidInputError(
@@ -67,10 +63,10 @@ def points_of(**sides: Any) -> tuple[Points, ...]:
     for name, side in zip(sides, points, strict=True):
         for where in side.cuts():
             least, most = (float(end) for end in side.values[where].aminmax())
-            if not (least >= -_LARGEST_FEATURE and most <= _LARGEST_FEATURE):
-                fine = (side.values[where].double().abs() <= _LARGEST_FEATURE).all(1)
+            if not (least >= -LARGEST_FEATURE and most <= LARGEST_FEATURE):
+                fine = (side.values[where].double().abs() <= LARGEST_FEATURE).all(1)
                 raise InvalidInputError(
-                    f"`{name}` must be finite and lie within ±{_LARGEST_FEATURE:g}. "
+                    f"`{name}` must be finite and lie within ±{LARGEST_FEATURE:g}. "
                     f"Row {where.start + int((~fine).nonzero()[0])} does not."
                 )
     return points
@@ -110,8 +106,10 @@ def _shared(torch: Any, name: str, given: Any) -> Any:
 
 def exact_squares(x: Points, rows: Tensor, y: Points, columns: Tensor) -> Tensor:
     """The reference for pairs of rows of both sides, shape (pairs,), some at a time."""
+    import torch
+
     at_once = max(1, _NUMBERS_AT_ONCE // x.columns)
-    squares = rows.new_empty(len(rows), dtype=x.values.new_empty(0).double().dtype)
+    squares = rows.new_empty(len(rows), dtype=torch.float64)
     for start in range(0, len(rows), at_once):
         part = slice(start, start + at_once)
         difference = x.values.index_select(0, rows[part]).double()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tradeoff.neighbors.screen import Tiles
 
-__all__ = ["OwnNeighbors", "own_neighbors", "support_metrics"]
+__all__ = ["FOUR", "OwnNeighbors", "own_neighbors", "support_metrics"]
 
 FOUR = ("precision", "recall", "density", "coverage")
 _SPOT_CHECKS = 64

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tradeoff._validation import check_choice, check_seed
+from tradeoff.neighbors.support import FOUR
 from tradeoff.protocols.neighbors import NeighborRecipe
 from tradeoff.protocols.sajjadi import Sajjadi2018
 from tradeoff.protocols.simon import Simon2019
@@ -30,15 +31,13 @@ class Recipe(Protocol):
         """Check samples of shape (n, d) and (m, d); their curve, if it has one, and scores."""
 
 
-_FOUR = ("precision", "recall", "density", "coverage")
-
 PROTOCOLS: dict[str, Callable[[], Recipe]] = {
     "sajjadi-2018": Sajjadi2018,
     "simon-2019": Simon2019,
     "kynkaanniemi-2019": NeighborRecipe,
     "adm": NeighborRecipe,
     "torch-fidelity": lambda: NeighborRecipe(f_score=True),
-    "prdc-2020": lambda: NeighborRecipe(k=5, metrics=_FOUR, strict=_FOUR),
+    "prdc-2020": lambda: NeighborRecipe(k=5, metrics=FOUR, strict=FOUR),
     "cheema-2023": lambda: NeighborRecipe(metrics=("cover_precision", "cover_recall")),
     "salvy-2026": lambda: NeighborRecipe(
         k=5, metrics=("clipped_density", "clipped_coverage"), strict=("clipped_coverage",)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tradeoff.neighbors import support_metrics
+from tradeoff.neighbors.support import FOUR, support_metrics
 
 __all__ = ["NeighborRecipe"]
 
-_PLAIN = ("precision", "recall", "density", "coverage")
 _SMALLEST_SUM = 1e-5
 
 
@@ -55,7 +54,7 @@ class NeighborRecipe:
                 )
                 values |= {name: result[name].value for name in metrics}
         scores = {
-            f"knn.{name}" if name in _PLAIN else name.replace("_", "."): values[name]
+            f"knn.{name}" if name in FOUR else name.replace("_", "."): values[name]
             for name in self.metrics
         }
         if self.f_score:
