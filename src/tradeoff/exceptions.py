@@ -4,6 +4,7 @@ __all__ = [
     "InvalidInputError",
     "MissingExtraError",
     "TradeoffError",
+    "UnavailableError",
     "UndefinedError",
     "UnreadableError",
 ]
@@ -52,6 +53,16 @@ class MissingExtraError(TradeoffError, ImportError):
     Example:
         >>> from tradeoff.exceptions import MissingExtraError
         >>> issubclass(MissingExtraError, ImportError)
+        True
+    """
+
+
+class UnavailableError(TradeoffError):
+    """Something outside, such as a model hub or a full disk, cannot be used now.
+
+    Example:
+        >>> from tradeoff.exceptions import TradeoffError, UnavailableError
+        >>> issubclass(UnavailableError, TradeoffError)
         True
     """
 

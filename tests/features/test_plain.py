@@ -65,7 +65,7 @@ def test_the_encoding_is_part_of_the_hash():
 
 def test_functions_are_checked():
     short = Function(lambda texts: np.zeros((1, 2)), "short", "text", "1")
-    with pytest.raises(InvalidInputError, match="`short` must return a row per sample, 2. Got 1"):
+    with pytest.raises(InvalidInputError, match="`short` must return a row per sample, 32. Got 1"):
         short.embed(["a", "b"])
     broken = Function(lambda texts: [[np.nan]] * len(texts), "broken", "text", "1")
     with pytest.raises(InvalidInputError, match="`broken` must be finite"):

@@ -1,10 +1,11 @@
-"""The one way in which an encoded image becomes pixels."""
+"""The one way in which an encoded image becomes pixels, and pixels what a network sees."""
 
 from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,7 +15,11 @@ from tradeoff.exceptions import UnreadableError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["decode_image"]
+    from tradeoff.data.base import Sample
+
+__all__ = ["Filter", "Pixels", "decode_image"]
+
+Filter = Literal["nearest", "bilinear", "bicubic", "lanczos"]
 
 _FORMATS = {
     "PNG": (".png",),
@@ -66,6 +71,69 @@ def decode_image(name: str, encoded: bytes) -> npt.NDArray[np.uint8]:
         return np.asarray(_in_color(pillow, image))
     except Exception as error:
         raise UnreadableError(f"The image is damaged: {_first_line(error)}.") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pixels:
+    """What is done to an image before a network sees it.
+
+    Resizing is that of Pillow, which is antialiased.
+
+    Args:
+        height: in pixels, that the network sees.
+        width: the same.
+        shorter: pixels to which the shorter edge is resized before the middle is cut out; None if
+            an image is resized to height and width, whatever its shape.
+        filter: of resizing.
+        mean: subtracted from values between 0 and 255, for red, green and blue.
+        deviation: by which they are divided then.
+
+    Example:
+        >>> from tradeoff.features import Pixels
+        >>> print(Pixels(height=224, width=224, shorter=256, mean=(127,) * 3, deviation=(128,) * 3))
+        shorter edge resized to 256 by bicubic filter with antialiasing, middle 224 × 224, (x - 127)
+        / 128
+    """
+
+    height: int
+    width: int
+    shorter: int | None = None
+    filter: Filter = "bicubic"
+    mean: tuple[float, ...] = (0.0, 0.0, 0.0)
+    deviation: tuple[float, ...] = (255.0, 255.0, 255.0)
+
+    def __str__(self) -> str:
+        by = f"by {self.filter} filter with antialiasing"
+        seen = f"{self.height} × {self.width}"
+        resized = (
+            f"resized to {seen} {by}"
+            if self.shorter is None
+            else f"shorter edge resized to {self.shorter} {by}, middle {seen}"
+        )
+        return f"{resized}, (x - {_few(self.mean)}) / {_few(self.deviation)}"
+
+    def of(self, sample: Sample) -> npt.NDArray[np.uint8]:
+        """Pixels of a sample, shape (height, width, 3)."""
+        pillow = import_extra("PIL.Image", extra="images", purpose="Resizing images")
+        content = sample.content
+        if isinstance(content, bytes):
+            content = decode_image(sample.id, content)
+        if not isinstance(content, np.ndarray):
+            raise UnreadableError("This is no image.")
+        image = _in_color(pillow, pillow.fromarray(np.squeeze(content)))
+        filters = pillow.Resampling[self.filter.upper()]
+        if self.shorter is None:
+            return np.asarray(image.resize((self.width, self.height), filters))
+        scale = self.shorter / min(image.size)
+        width, height = (max(self.shorter, int(side * scale)) for side in image.size)
+        image = image.resize((width, height), filters)
+        left, top = (width - self.width) // 2, (height - self.height) // 2
+        return np.asarray(image.crop((left, top, left + self.width, top + self.height)))
+
+
+def _few(values: tuple[float, ...]) -> str:
+    words = [f"{value:.6g}" for value in values]
+    return words[0] if len(set(words)) == 1 else f"({', '.join(words)})"
 
 
 def _in_color(pillow: Any, image: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from tradeoff._validation import check_features
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 from tradeoff.features.images import decode_image
+from tradeoff.features.network import in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,13 +63,15 @@ class Identity:
 class Function:
     """Any function from a list of samples to their features.
 
+    It is called with 32 samples at a time; what is missing is filled up with the first one.
+
     Args:
         function: takes contents (pixels of shape (height, width, 3), texts, or fields of rows) and
             returns features of shape (n, d).
         name: by which results call it.
         kind: what it embeds.
-        version: to be changed whenever the function would give other features: a cache cannot
-            look into it.
+        version: to be changed whenever the function would give other features, since a store
+            cannot look into it; None if its features are not to be stored.
 
     Example:
         >>> from tradeoff.data import open_source
@@ -82,13 +85,13 @@ class Function:
     function: Callable[[list[Any]], npt.ArrayLike]
     name: str
     kind: Kind
-    version: str
+    version: str | None
     preprocessing: ClassVar[str] = "none"
 
     @property
     def weights(self) -> str:
         """The version."""
-        return self.version
+        return self.version or ""
 
     def prepare(self, sample: Sample) -> Any:
         """The content; an encoded image is decoded."""
@@ -97,6 +100,9 @@ class Function:
 
     def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float64]:
         """What the function returns, checked."""
+        return in_batches(self._embed, prepared)
+
+    def _embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float64]:
         (features,) = check_features(**{self.name: self.function(list(prepared))})
         if len(features) != len(prepared):
             raise InvalidInputError(

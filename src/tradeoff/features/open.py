@@ -1,0 +1,102 @@
+"""One door to every embedder: by name, by file, by id, or as a function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.features.files import NETWORK_SUFFIXES, NetworkFile
+from tradeoff.features.hub import HubImages, HubTexts
+from tradeoff.features.network import Dtype, Network
+from tradeoff.features.offline import EfficientNetLite0, MiniLM
+from tradeoff.features.plain import Function, Identity
+
+if TYPE_CHECKING:
+    from tradeoff.data.base import Kind
+    from tradeoff.features.base import Embedder
+
+__all__ = ["DEFAULTS", "open_embedder"]
+
+DEFAULTS: dict[Kind, str] = {
+    "image": "facebook/dinov2-base",
+    "text": "sentence-transformers/all-MiniLM-L6-v2",
+    "table": "table",
+    "features": "identity",
+}
+"""What is taken for samples of a kind unless the user says otherwise."""
+
+
+def open_embedder(
+    features: Any = None,
+    *,
+    kind: Kind,
+    size: int | None = None,
+    trusted: bool = False,
+    device: str = "auto",
+    dtype: Dtype = "float32",
+) -> Embedder:
+    """What turns samples of a kind into features.
+
+    Tables are encoded by what the real side is like: see `TableEncoder.fit`.
+
+    Args:
+        features: a name (efficientnet-lite0, all-minilm-l6-v2, identity), a file (``.onnx``,
+            ``.pt2``, TorchScript), an id of the Hugging Face hub or the folder of such a model, a
+            function from a list of samples to their features, or an embedder; the default of the
+            kind if not given, which does not depend on what is installed.
+        kind: image, text, table or features.
+        size: pixels to which images are resized, for encoders that leave the choice.
+        trusted: whether TorchScript, which may run any code, is to be loaded.
+        device: on which a network runs; "auto" is a GPU if there is one.
+        dtype: of products inside a network.
+
+    Example:
+        >>> from tradeoff.features import open_embedder
+        >>> open_embedder(kind="image").name
+        'facebook/dinov2-base'
+        >>> open_embedder("efficientnet-lite0", kind="text")
+        Traceback (most recent call last):
+        ...
+        tradeoff.exceptions.InvalidInputError: `efficientnet-lite0` embeds image samples. Got text.
+    """
+    found: Any = _find(DEFAULTS[kind] if features is None else features, kind, trusted)
+    if found.kind != kind:
+        raise InvalidInputError(f"`{found.name}` embeds {found.kind} samples. Got {kind}.")
+    if size is not None and not hasattr(found, "size"):
+        raise InvalidInputError(f"`{found.name}` leaves no choice of size: leave `size` out.")
+    if isinstance(found, Network) and found is not features:
+        options: dict[str, Any] = {} if size is None else {"size": size}
+        found = replace(found, device=device, dtype=dtype, **options)
+    return cast("Embedder", found)
+
+
+def _find(features: Any, kind: Kind, trusted: bool) -> Any:
+    if not isinstance(features, (str, Path)):
+        if hasattr(features, "prepare") and hasattr(features, "embed"):
+            return features
+        if callable(features):
+            name = getattr(features, "__qualname__", type(features).__name__)
+            return Function(features, name, kind, version=None)
+        raise InvalidInputError(
+            "`features` must be a name, a file, a function or an embedder. "
+            f"Got a {type(features).__name__}."
+        )
+    known = {"efficientnet-lite0": EfficientNetLite0, "all-minilm-l6-v2": MiniLM}
+    if features in known:
+        return known[features]()
+    if features == "identity":
+        return Identity()
+    if features == "table":
+        raise InvalidInputError(
+            "The encoding of a table is fitted on the real side: call TableEncoder.fit."
+        )
+    if str(features).lower().endswith(NETWORK_SUFFIXES):
+        return NetworkFile(features, trusted=trusted)
+    if kind not in ("image", "text"):
+        raise InvalidInputError(
+            f"`features` must be {DEFAULTS[kind]} or a function for {kind} samples. "
+            f"Got {str(features)!r}."
+        )
+    return (HubImages if kind == "image" else HubTexts)(str(features))

