@@ -31,7 +31,7 @@ def run(monkeypatch, stream, **options):
 def test_shows_steps_and_time_left_and_clears_the_line(monkeypatch):
     shown = run(monkeypatch, Terminal())
     assert "counting [" in shown
-    assert "4/8, 5 s left" in shown
+    assert "4/8, 1.25 s each, 5 s left" in shown
     assert shown.endswith("\r\x1b[K")
 
 

@@ -16,6 +16,7 @@ PUBLIC_MODULES = (
     "tradeoff.core",
     "tradeoff.core.divergence",
     "tradeoff.data",
+    "tradeoff.engine",
     "tradeoff.exceptions",
     "tradeoff.features",
     "tradeoff.inference",

@@ -65,6 +65,9 @@ class ArraySource:
         """Pixels have four dimensions, features two."""
         return "image" if self.values.ndim == 4 else "features"
 
+    def __len__(self) -> int:
+        return len(self.values)
+
     def __iter__(self) -> Iterator[Sample | Broken]:
         for i, row in enumerate(self.values):
             label = None if self.labels is None else str(self.labels[i])

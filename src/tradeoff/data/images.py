@@ -40,6 +40,9 @@ class ImageFolder:
     kind: ClassVar[Kind] = "image"
     path: Path
 
+    def __len__(self) -> int:
+        return sum(1 for _ in _walk(self.path))
+
     def __iter__(self) -> Iterator[Sample | Broken]:
         found = False
         for path in _walk(self.path):

@@ -7,11 +7,13 @@ from tradeoff.features.images import Pixels, decode_image
 from tradeoff.features.offline import EfficientNetLite0, MiniLM
 from tradeoff.features.open import open_embedder
 from tradeoff.features.plain import Function, Identity
+from tradeoff.features.store import FeatureStore, Shelf
 from tradeoff.features.table import TableEncoder
 
 __all__ = [
     "EfficientNetLite0",
     "Embedder",
+    "FeatureStore",
     "Function",
     "HubImages",
     "HubTexts",
@@ -19,6 +21,7 @@ __all__ = [
     "MiniLM",
     "NetworkFile",
     "Pixels",
+    "Shelf",
     "TableEncoder",
     "decode_image",
     "open_embedder",

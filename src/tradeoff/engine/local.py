@@ -1,0 +1,289 @@
+"""One machine: samples are read and prepared by threads while the network embeds."""
+
+from __future__ import annotations
+
+import heapq
+import queue
+import threading
+from collections.abc import Generator, Iterator, Mapping, Sized
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from tradeoff._progress import track
+from tradeoff._validation import check_choice, check_count, check_features
+from tradeoff.data.base import Broken, Sample
+from tradeoff.exceptions import InvalidInputError, UnreadableError
+from tradeoff.features.plain import Identity
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tradeoff.data.base import Kind, Source
+    from tradeoff.features.base import Embedder
+    from tradeoff.features.store import FeatureStore, Shelf
+
+__all__ = ["Embedded", "embed_source"]
+
+_CHUNK: dict[Kind, int] = {"image": 64, "text": 512, "table": 512, "features": 512}
+_AHEAD = 2
+_THREADS = 2
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Embedded:
+    """Features of a stream of samples, and what is known of each.
+
+    Args:
+        features: shape (n, d).
+        ids: name of each sample.
+        labels: class of each sample, None where the source knows none.
+        broken: items that could not be read, and why.
+        reused: number of samples whose features were in the store.
+        provenance: features, preprocessing, weights and sizes.
+
+    Example:
+        >>> from tradeoff.data import open_source
+        >>> from tradeoff.engine import embed_source
+        >>> from tradeoff.features import Function
+        >>> lengths = Function(lambda texts: [[len(t)] for t in texts], "length", "text", "1")
+        >>> embedded = embed_source(open_source(["A rose.", "Two."], name="poems"), lengths)
+        >>> embedded.ids, embedded.features.tolist()
+        (('poems[0]', 'poems[1]'), [[7.0], [4.0]])
+    """
+
+    features: npt.NDArray[Any]
+    ids: tuple[str, ...]
+    labels: tuple[str | None, ...]
+    broken: tuple[Broken, ...]
+    reused: int
+    provenance: Mapping[str, Any]
+
+
+def embed_source(
+    source: Source,
+    embedder: Embedder,
+    *,
+    name: str = "samples",
+    store: FeatureStore | None = None,
+    limit: int | None = None,
+    broken: Literal["skip", "stop"] = "skip",
+    seed: int = 0,
+    progress: bool = True,
+) -> Embedded:
+    """Embed all samples of a source, batch by batch; nothing but features is kept.
+
+    Args:
+        source: of samples of the embedder's kind.
+        embedder: what makes features of them.
+        name: of the samples, in messages.
+        store: where features are looked up and kept; given features and functions without a
+            version are not stored.
+        limit: number of samples, at most, chosen at random by their ids; all if not given.
+        broken: whether items that cannot be read are skipped, and named in the result, or end
+            the run.
+        seed: of the choice.
+        progress: False silences the progress line.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.data import open_source
+        >>> from tradeoff.engine import embed_source
+        >>> from tradeoff.features import Identity
+        >>> embedded = embed_source(open_source([[1.0, 2.0], [np.nan, 0.0]]), Identity())
+        >>> embedded.features.tolist(), embedded.broken[0].reason
+        ([[1.0, 2.0]], 'The row holds NaN or infinity.')
+    """
+    check_choice("broken", broken, ("skip", "stop"))
+    if source.kind != embedder.kind:
+        raise InvalidInputError(
+            f"`{name}` holds {source.kind} samples, and `{embedder.name}` embeds {embedder.kind}."
+        )
+    chosen = None if limit is None else _chosen(source, check_count("limit", limit), seed)
+    keeps = not isinstance(embedder, Identity) and getattr(embedder, "version", "") is not None
+    shelf = store.shelf(embedder) if store is not None and keeps else None
+    run = _Run(name=name, embedder=embedder, shelf=shelf, stops=broken == "stop")
+    total = len(source) if isinstance(source, Sized) else None
+    with nullcontext() if shelf is None else shelf:
+        chunks = _in_background(_prepared(_only(source, chosen), embedder, shelf))
+        with closing(chunks):
+            for chunk in track(
+                chunks,
+                f"embedding {name}",
+                total=total if chosen is None else len(chosen),
+                size=lambda chunk: len(chunk.items),
+                progress=progress,
+            ):
+                run.take(chunk)
+    return run.result()
+
+
+@dataclass
+class _Chunk:
+    """Some items in order; those that are to be embedded are prepared."""
+
+    items: list[Sample | Broken]
+    prepared: list[Any] = field(default_factory=list)
+    fresh: list[int] = field(default_factory=list)  # places of the prepared ones
+
+
+@dataclass
+class _Run:
+    """What grows while a source is embedded."""
+
+    name: str
+    embedder: Embedder
+    shelf: Shelf | None
+    stops: bool
+    ids: list[str] = field(default_factory=list)
+    labels: list[str | None] = field(default_factory=list)
+    digests: list[str] = field(default_factory=list)
+    features: list[npt.NDArray[Any]] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+    embedded: int = 0
+
+    def take(self, chunk: _Chunk) -> None:
+        if chunk.prepared:
+            features = self.embedder.embed(chunk.prepared)
+            self.embedded += len(features)
+            if self.shelf is None:
+                self.features.append(features)
+            else:
+                for place, row in zip(chunk.fresh, features, strict=True):
+                    sample = chunk.items[place]
+                    if isinstance(sample, Sample):
+                        self.shelf.add(sample, row)
+        for item in chunk.items:
+            if isinstance(item, Broken):
+                self._refuse(item)
+                continue
+            self.ids.append(item.id)
+            self.labels.append(item.label)
+            if self.shelf is not None:
+                self.digests.append(item.digest)
+
+    def _refuse(self, item: Broken) -> None:
+        if self.stops:
+            raise InvalidInputError(
+                f"`{item.id}` of {self.name} is broken: {item.reason} Mend it, or pass "
+                'broken="skip" (--broken skip).'
+            )
+        self.broken.append(item)
+
+    def result(self) -> Embedded:
+        if not self.ids:
+            first = self.broken[0]
+            raise InvalidInputError(
+                f"`{self.name}` must hold samples that can be read. All {len(self.broken)} are "
+                f"broken, `{first.id}` among them: {first.reason}"
+            )
+        if self.shelf is None:
+            features = np.concatenate(self.features)
+        else:
+            features = self.shelf.read(self.digests)
+        check_features(**{self.name: features[:1]})
+        return Embedded(
+            features=features,
+            ids=tuple(self.ids),
+            labels=tuple(self.labels),
+            broken=tuple(self.broken),
+            reused=len(self.ids) - self.embedded,
+            provenance={
+                "features": self.embedder.name,
+                "preprocessing": self.embedder.preprocessing,
+                "weights": self.embedder.weights,
+                "dtype": str(features.dtype),
+                "samples": len(self.ids),
+                "broken": len(self.broken),
+                "columns": features.shape[1],
+            },
+        )
+
+
+def _prepared(
+    items: Iterator[Sample | Broken], embedder: Embedder, shelf: Shelf | None
+) -> Iterator[_Chunk]:
+    """Chunks of which all that is not on the shelf has been prepared."""
+
+    def prepare(item: Sample | Broken) -> Any:
+        if isinstance(item, Broken):
+            return item
+        if shelf is not None and item.digest in shelf:
+            return None
+        try:
+            return (embedder.prepare(item),)
+        except UnreadableError as error:
+            return Broken(item.id, str(error))
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        while items_here := list(islice(items, _CHUNK[embedder.kind])):
+            chunk = _Chunk(items_here)
+            for place, ready in enumerate(pool.map(prepare, items_here)):
+                if isinstance(ready, Broken):
+                    chunk.items[place] = ready
+                elif ready is not None:
+                    chunk.prepared.append(ready[0])
+                    chunk.fresh.append(place)
+            yield chunk
+
+
+def _in_background(items: Iterator[T]) -> Generator[T]:
+    """The same items, from a thread that is a little ahead."""
+    ready: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(_AHEAD)
+    stopped = threading.Event()
+
+    def offer(item: T | None, error: BaseException | None = None) -> bool:
+        while not stopped.is_set():
+            try:
+                ready.put((item, error), timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def run() -> None:
+        try:
+            for item in items:
+                if not offer(item):
+                    return
+            offer(None)
+        except BaseException as error:
+            offer(None, error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = ready.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _chosen(source: Source, limit: int, seed: int) -> set[str]:
+    """Ids of the samples that a seeded hash puts first."""
+    if isinstance(getattr(source, "values", None), Iterator):
+        raise InvalidInputError(
+            "`limit` chooses among all samples, and an iterator can be read only once: pass a list."
+        )
+    key = seed.to_bytes(8, "little")
+
+    def rank(item: Sample | Broken) -> bytes:
+        return blake2b(item.id.encode(), digest_size=16, key=key).digest()
+
+    return {item.id for item in heapq.nsmallest(limit, source, key=rank)}
+
+
+def _only(source: Source, chosen: set[str] | None) -> Iterator[Sample | Broken]:
+    return (item for item in source if chosen is None or item.id in chosen)

@@ -1,0 +1,127 @@
+"""Streams of samples, embedded: order, ids, broken items, choices, and overlap."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from tradeoff import InvalidInputError
+from tradeoff.data import Broken, Items, Sample, open_source
+from tradeoff.engine import embed_source
+from tradeoff.exceptions import UnreadableError
+from tradeoff.features import Function, Identity
+
+
+def letters(texts):
+    return [[text.count("a"), len(text)] for text in texts]
+
+
+LETTERS = Function(letters, "letters", "text", "1")
+TEXTS = [f"{'a' * (i % 7)}{'b' * (i % 11)}." for i in range(1300)]
+
+
+class Some:
+    kind = "text"
+
+    def __iter__(self):
+        yield Sample("first", "aa", "x")
+        yield Broken("second", "The file is empty.")
+        yield Sample("third", "ab", None)
+
+
+def test_features_come_in_the_order_of_the_source():
+    embedded = embed_source(open_source(TEXTS, name="t"), LETTERS)
+    np.testing.assert_array_equal(embedded.features, letters(TEXTS))
+    assert embedded.ids == tuple(f"t[{i}]" for i in range(1300))
+    assert embedded.reused == 0
+    assert embedded.provenance["features"] == "letters"
+    assert embedded.provenance["samples"] == 1300
+
+
+def test_broken_items_are_named_or_end_the_run():
+    embedded = embed_source(Some(), LETTERS, name="generated")
+    assert embedded.ids == ("first", "third")
+    assert embedded.labels == ("x", None)
+    assert embedded.broken == (Broken("second", "The file is empty."),)
+    with pytest.raises(InvalidInputError, match="`second` of generated is broken: The file is"):
+        embed_source(Some(), LETTERS, name="generated", broken="stop")
+    with pytest.raises(InvalidInputError, match="`broken` must be one of skip, stop"):
+        embed_source(Some(), LETTERS, broken="ignore")
+
+
+def test_what_cannot_be_prepared_is_broken_too():
+    class Picky:
+        name, kind, preprocessing, weights = "picky", "text", "none", ""
+
+        def prepare(self, sample):
+            if "b" in sample.content:
+                raise UnreadableError("It has a b.")
+            return sample.content
+
+        def embed(self, prepared):
+            return np.array(letters(prepared), dtype=float)
+
+    embedded = embed_source(open_source(["a", "ab", "aa"], name="t"), Picky())
+    assert embedded.ids == ("t[0]", "t[2]")
+    np.testing.assert_array_equal(embedded.features, letters(["a", "aa"]))
+    with pytest.raises(InvalidInputError, match="All 1 are broken, `t.0.` among them: It has a b"):
+        embed_source(open_source(["b"], name="t"), Picky(), name="real")
+
+
+def test_a_limit_chooses_at_random_and_keeps_the_order():
+    source = open_source(TEXTS, name="t")
+    few, same, other = (embed_source(source, LETTERS, limit=100, seed=s) for s in (0, 0, 1))
+    assert few.ids == same.ids != other.ids
+    assert len(few.ids) == len(other.ids) == 100
+    numbers = [int(i[2:-1]) for i in few.ids]
+    assert numbers == sorted(numbers)
+    assert max(numbers) > 1000  # not the first ones; misses once in 10⁶
+    assert embed_source(source, LETTERS, limit=5000).ids == tuple(f"t[{i}]" for i in range(1300))
+    with pytest.raises(InvalidInputError, match="an iterator can be read only once"):
+        embed_source(Items(iter(TEXTS), "t", "text"), LETTERS, limit=10)
+
+
+def test_kinds_must_agree():
+    with pytest.raises(InvalidInputError, match="holds text samples, and `identity` embeds feat"):
+        embed_source(open_source(["a"]), Identity(), name="real")
+
+
+def test_errors_of_the_source_and_of_the_embedder_come_through():
+    threads = threading.active_count()
+
+    class Failing:
+        kind = "text"
+
+        def __iter__(self):
+            for text in TEXTS:
+                yield Sample("a", text)
+            raise InvalidInputError("The source ends badly.")
+
+    with pytest.raises(InvalidInputError, match="ends badly"):
+        embed_source(Failing(), LETTERS)
+    with pytest.raises(ZeroDivisionError):
+        embed_source(
+            open_source(TEXTS), Function(lambda texts: [[1 / 0] for _ in texts], "f", "text", "1")
+        )
+    assert threading.active_count() == threads  # none is left behind
+
+
+def test_preparing_overlaps_with_embedding():
+    """Both sleep equally long: one after the other would take twice the time."""
+
+    class Sleepy:
+        name, kind, preprocessing, weights = "sleepy", "image", "none", ""
+
+        def prepare(self, sample):
+            time.sleep(0.002)  # two threads: 64 ms a chunk
+            return sample.content
+
+        def embed(self, prepared):
+            time.sleep(0.064)
+            return np.zeros((len(prepared), 1))
+
+    images = np.zeros((64 * 10, 4, 4, 3), np.uint8)
+    start = time.perf_counter()
+    embed_source(open_source(images), Sleepy())
+    assert time.perf_counter() - start < 0.064 * 10 * 1.6
