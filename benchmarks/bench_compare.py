@@ -9,7 +9,8 @@ import numpy as np
 from benchmarks.bench_truth import over_seeds
 from benchmarks.harness import Row, run
 from benchmarks.laws import gaussians, line_mixture
-from tradeoff import compare, pr_curve
+from tradeoff import pr_curve
+from tradeoff.ratio import compare_curves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ def p_values(
         pr_curve(real=real, generated=x, estimator=estimator, seed=seed, jobs=1, progress=False)
         for x in (first, second)
     ]
-    found = compare(*estimates)
+    found = compare_curves(*estimates)
     return [found.recall[0.4].p_value, found.area.p_value, found.curve_p_value]
 
 

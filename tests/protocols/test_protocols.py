@@ -42,7 +42,7 @@ def test_same_seed_same_bits(name):
 def test_results_say_what_they_are(name):
     result = run(name, gaussians(3, 1).draw(100, 0))
     assert result.protocol == name
-    assert result.provenance["settings"] == repr(PROTOCOLS[name]())
+    assert result.provenance["settings"] == repr(PROTOCOLS[name].recipe)
     assert all("." in key for key in result.scores)
 
 

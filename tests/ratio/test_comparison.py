@@ -5,7 +5,8 @@ import pytest
 
 from benchmarks.bench_compare import false_alarms
 from benchmarks.laws import gaussians, line_mixture
-from tradeoff import InvalidInputError, compare, pr_curve
+from tradeoff import InvalidInputError, pr_curve
+from tradeoff.ratio import compare_curves
 from tradeoff.ratio.comparison import _covariance
 
 
@@ -28,13 +29,13 @@ def test_a_lower_recall_is_found_and_has_the_right_sign():
     full, dropped = (line_mixture([1 / k] * k, modes[:k], [0.5] * k) for k in (3, 2))
     real = full(rng, 1500)
     first, second = (estimate(real, law(rng, 1500)) for law in (full, dropped))
-    found = compare(first, second)
+    found = compare_curves(first, second)
     assert found.recall[0.4].value == pytest.approx(1 / 3, abs=0.08)
     assert found.recall[0.4].p_value < 1e-4
     assert found.area.value > 0
     assert found.area.p_value < 1e-3
     assert found.curve_p_value < 1e-3
-    turned = compare(second, first)
+    turned = compare_curves(second, first)
     assert turned.recall[0.4].value == pytest.approx(-found.recall[0.4].value)
     assert turned.curve_p_value == found.curve_p_value
 
@@ -45,7 +46,7 @@ def test_what_can_be_resolved_shrinks_with_the_root_of_the_samples():
     for n in (300, 4800):
         samples = pair.draw(n, 0)
         other = pair.draw(n, 1)["generated"]
-        found = compare(estimate(**samples), estimate(samples["real"], other))
+        found = compare_curves(estimate(**samples), estimate(samples["real"], other))
         sizes.append(found.precision[1.0].resolvable)
     assert sizes[0] / sizes[1] == pytest.approx(4, rel=0.5)
 
@@ -57,7 +58,7 @@ def test_area_is_that_of_the_curves():
     first, second = (estimate(real, pair.draw(800, s)["generated"] + s) for s in (0, 1))
     lam = np.geomspace(1 / 20, 20, 40_001)
     areas = [0.5 * np.trapezoid(e.raw.recall(lam) ** 2, lam) for e in (first, second)]
-    assert compare(first, second).area.value == pytest.approx(areas[0] - areas[1], abs=0.003)
+    assert compare_curves(first, second).area.value == pytest.approx(areas[0] - areas[1], abs=0.003)
 
 
 def test_copies_in_groups_count_once():
@@ -72,10 +73,10 @@ def test_only_like_is_compared_with_like():
     samples = gaussians(2, 1).draw(100, 0)
     first = estimate(**samples)
     with pytest.raises(InvalidInputError, match="same real samples to be compared"):
-        compare(first, estimate(samples["real"][:99], samples["generated"]))
+        compare_curves(first, estimate(samples["real"][:99], samples["generated"]))
     with pytest.raises(InvalidInputError, match="same seed to be compared. Got 0 and 1"):
-        compare(first, estimate(**samples, seed=1))
+        compare_curves(first, estimate(**samples, seed=1))
     with pytest.raises(InvalidInputError, match="same folds to be compared. Got other real groups"):
-        compare(first, estimate(**samples, real_groups=np.arange(100) // 2))
+        compare_curves(first, estimate(**samples, real_groups=np.arange(100) // 2))
     with pytest.raises(InvalidInputError, match="`second` must be a CurveEstimate. Got a PRCurve"):
-        compare(first, first.curve)
+        compare_curves(first, first.curve)

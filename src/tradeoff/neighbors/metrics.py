@@ -201,3 +201,6 @@ METRICS: dict[str, Metric] = {
     "authenticity": Metric(_authenticity, radii=("first",)),
 }
 """Every neighbor metric by name."""
+
+METRIC_KEYS = {name: name.replace("_", ".") if "_" in name else f"knn.{name}" for name in METRICS}
+"""What results call them, since precision alone could be many things."""

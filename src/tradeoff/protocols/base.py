@@ -15,11 +15,11 @@ from tradeoff.protocols.simon import Simon2019
 from tradeoff.provenance import software_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from tradeoff.core.curve import PRCurve
 
-__all__ = ["PROTOCOLS", "Reproduction", "reproduce"]
+__all__ = ["PROTOCOLS", "Published", "Reproduction", "reproduce"]
 
 
 class Recipe(Protocol):
@@ -31,19 +31,62 @@ class Recipe(Protocol):
         """Check samples of shape (n, d) and (m, d); their curve, if it has one, and scores."""
 
 
-PROTOCOLS: dict[str, Callable[[], Recipe]] = {
-    "sajjadi-2018": Sajjadi2018,
-    "simon-2019": Simon2019,
-    "kynkaanniemi-2019": NeighborRecipe,
-    "adm": NeighborRecipe,
-    "torch-fidelity": lambda: NeighborRecipe(f_score=True),
-    "prdc-2020": lambda: NeighborRecipe(k=5, metrics=FOUR, strict=FOUR),
-    "cheema-2023": lambda: NeighborRecipe(metrics=("cover_precision", "cover_recall")),
-    "salvy-2026": lambda: NeighborRecipe(
-        k=5, metrics=("clipped_density", "clipped_coverage"), strict=("clipped_coverage",)
+@dataclass(frozen=True)
+class Published:
+    """A recipe of the literature, and the features with which its numbers were published.
+
+    Args:
+        recipe: with its published settings.
+        source: who published it.
+        features: encoder of images; any, if the source leaves it open.
+        samples: how many of each side were usual; None if that is left open.
+
+    Example:
+        >>> from tradeoff.protocols import PROTOCOLS
+        >>> PROTOCOLS["adm"].features
+        'inception-2015-12-05.pt'
+    """
+
+    recipe: Recipe
+    source: str
+    features: str = "any"
+    samples: str | None = None
+
+
+_INCEPTION = "inception-2015-12-05.pt"
+_VGG = "vgg16.pt"
+
+PROTOCOLS: dict[str, Published] = {
+    "sajjadi-2018": Published(
+        Sajjadi2018(), "Sajjadi et al. 2018", _INCEPTION, "as many real as generated"
+    ),
+    "simon-2019": Published(Simon2019(), "Simon et al. 2019", samples="as many real as generated"),
+    "kynkaanniemi-2019": Published(
+        NeighborRecipe(), "Kynkäänniemi et al. 2019", _VGG, "50,000 of each"
+    ),
+    "adm": Published(
+        NeighborRecipe(),
+        "guided-diffusion evaluator, Dhariwal and Nichol 2021",
+        _INCEPTION,
+        "10,000 real, 50,000 generated",
+    ),
+    "torch-fidelity": Published(NeighborRecipe(f_score=True), "torch-fidelity 0.4", _INCEPTION),
+    "prdc-2020": Published(
+        NeighborRecipe(k=5, metrics=FOUR, strict=FOUR),
+        "Naeem et al. 2020",
+        samples="10,000 of each",
+    ),
+    "cheema-2023": Published(
+        NeighborRecipe(metrics=("cover_precision", "cover_recall")), "Cheema and Urner 2023"
+    ),
+    "salvy-2026": Published(
+        NeighborRecipe(
+            k=5, metrics=("clipped_density", "clipped_coverage"), strict=("clipped_coverage",)
+        ),
+        "Salvy et al. 2026",
     ),
 }
-"""Makers of every recipe with its published settings, by name."""
+"""Every recipe with its published settings, by name."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,7 +150,7 @@ def reproduce(
         ['knn.coverage', 'knn.density', 'knn.precision', 'knn.recall']
     """
     check_choice("protocol", protocol, PROTOCOLS)
-    recipe, seed = PROTOCOLS[protocol](), check_seed(seed)
+    recipe, seed = PROTOCOLS[protocol].recipe, check_seed(seed)
     curve, scores = recipe.run(real, generated, seed=seed, progress=progress)
     (n, d), (m, _) = np.shape(real), np.shape(generated)
     return Reproduction(

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tradeoff.neighbors.support import FOUR, support_metrics
+from tradeoff.neighbors.metrics import METRIC_KEYS
+from tradeoff.neighbors.support import support_metrics
 
 __all__ = ["NeighborRecipe"]
 
@@ -53,10 +54,7 @@ class NeighborRecipe:
                     progress=progress,
                 )
                 values |= {name: result[name].value for name in metrics}
-        scores = {
-            f"knn.{name}" if name in FOUR else name.replace("_", "."): values[name]
-            for name in self.metrics
-        }
+        scores = {METRIC_KEYS[name]: values[name] for name in self.metrics}
         if self.f_score:
             precision, recall = values["precision"], values["recall"]
             f_score = 2 * precision * recall / max(_SMALLEST_SUM, precision + recall)

@@ -6,7 +6,7 @@
 from tradeoff.ratio.base import Estimator, LogRatio
 from tradeoff.ratio.calibration import Isotonic, balance
 from tradeoff.ratio.classifier import Classifier
-from tradeoff.ratio.comparison import Comparison, Difference, compare
+from tradeoff.ratio.comparison import Comparison, Difference, compare_curves
 from tradeoff.ratio.diagnosis import Diagnosis, diagnose
 from tradeoff.ratio.estimate import CurveEstimate, pr_curve
 from tradeoff.ratio.gaussian import Gaussians
@@ -36,7 +36,7 @@ __all__ = [
     "Quantized",
     "Stack",
     "balance",
-    "compare",
+    "compare_curves",
     "diagnose",
     "pr_curve",
 ]

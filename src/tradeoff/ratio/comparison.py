@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = ["Comparison", "Difference", "compare_curves"]
 
 _DRAWS = 10_000
 _POWER = 0.9
@@ -67,14 +67,15 @@ class Comparison:
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff import compare, pr_curve
+        >>> from tradeoff import pr_curve
+        >>> from tradeoff.ratio import compare_curves
         >>> rng = np.random.default_rng(0)
         >>> real = rng.normal(0, 1, (1000, 2))
         >>> near, far = rng.normal(0.2, 1, (1000, 2)), rng.normal(1, 1, (1000, 2))
         >>> first, second = (
         ...     pr_curve(real=real, generated=x, estimator="logistic") for x in (near, far)
         ... )
-        >>> result = compare(first, second)
+        >>> result = compare_curves(first, second)
         >>> bool(result.precision[20.0].value > 0), result.curve_p_value < 0.01
         (True, True)
     """
@@ -86,7 +87,7 @@ class Comparison:
     largest: float
 
 
-def compare(
+def compare_curves(
     first: CurveEstimate,
     second: CurveEstimate,
     *,
@@ -105,14 +106,15 @@ def compare(
         Two samples of one law differ by chance only:
 
         >>> import numpy as np
-        >>> from tradeoff import compare, pr_curve
+        >>> from tradeoff import pr_curve
+        >>> from tradeoff.ratio import compare_curves
         >>> rng = np.random.default_rng(1)
         >>> real = rng.normal(0, 1, (1000, 2))
         >>> first, second = (
         ...     pr_curve(real=real, generated=rng.normal(1, 1, (1000, 2)), estimator="logistic")
         ...     for _ in range(2)
         ... )
-        >>> compare(first, second).area.p_value > 0.05
+        >>> compare_curves(first, second).area.p_value > 0.05
         True
     """
     for name, estimate in (("first", first), ("second", second)):

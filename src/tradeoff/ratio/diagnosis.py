@@ -17,7 +17,7 @@ from tradeoff._validation import FloatArray, check_features, check_seed
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.crossfit import check_estimator
 from tradeoff.ratio.estimate import pr_curve
-from tradeoff.ratio.folds import content_keys, draw_keys
+from tradeoff.ratio.folds import content_halves
 from tradeoff.ratio.registry import ESTIMATORS
 
 if TYPE_CHECKING:
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from tradeoff.ratio.base import Estimator
     from tradeoff.ratio.estimate import CurveEstimate
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["FEWEST_SAMPLES", "Diagnosis", "diagnose"]
 
 _ALTERED = 0.1
 _SEEN = 2 / 3  # of the known gap, at least
 _COPIED = 6
 _CHOICES = 200
 _JITTER = 1e-3
-_FEWEST_SAMPLES = 160
+FEWEST_SAMPLES = 160
+"""Of each side, below which nothing can be said of a curve's worth."""
 _RIVALS = ("logistic", "trees", "gaussians", "quantized", "kernel")
 
 
@@ -157,9 +158,9 @@ def diagnose(
     """
     x, y = check_features(real=real, generated=generated)
     for name, side in (("real", x), ("generated", y)):
-        if len(side) < _FEWEST_SAMPLES:
+        if len(side) < FEWEST_SAMPLES:
             raise InvalidInputError(
-                f"`{name}` must hold at least {_FEWEST_SAMPLES} samples to be diagnosed. "
+                f"`{name}` must hold at least {FEWEST_SAMPLES} samples to be diagnosed. "
                 f"Got {len(side)}."
             )
     model, seed = check_estimator(estimator), check_seed(seed)
@@ -175,8 +176,8 @@ def diagnose(
             progress=progress,
         )
 
-    half, rest = _halves(x, seed)
-    made = _halves(y, seed)[0]
+    half, rest = content_halves(x, seed)
+    made = content_halves(y, seed)[0]
     size = min(len(half), len(rest), len(made))
     half, rest, made = half[:size], rest[:size], made[:size]
     rivals = {name: ESTIMATORS[name]() for name in _RIVALS}
@@ -189,12 +190,6 @@ def diagnose(
         },
         control=measure(half, _altered(rest, seed)),
     )
-
-
-def _halves(x: FloatArray, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Two halves by content, each in an order that follows content too."""
-    order = np.argsort(draw_keys(content_keys(x, seed=seed)), kind="stable")
-    return x[order[::2]], x[order[1::2]]
 
 
 def _altered(x: FloatArray, seed: int) -> FloatArray:

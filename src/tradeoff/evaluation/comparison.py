@@ -1,0 +1,252 @@
+"""Several models against one reference: which is better, and can this many samples tell?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+from scipy.special import ndtri
+
+from tradeoff._validation import check_type
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.evaluation.pipeline import Pipeline
+from tradeoff.evaluation.result import Evaluation
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.ratio.comparison import compare_curves
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tradeoff.evaluation.measure import Measured
+    from tradeoff.settings import Options, Settings
+
+__all__ = ["ModelComparison", "ModelDifference", "compare"]
+
+_SCHEMA = "tradeoff.ModelComparison"
+_VERSION = 1
+_WORDS = {"curve.precision": "precision", "curve.recall": "recall"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelDifference:
+    """A difference between two models in one score, first minus second, paired on real samples.
+
+    Args:
+        first: name of a model.
+        second: name of the other.
+        key: of the score.
+        value: the difference.
+        low: its lower limit.
+        high: its upper limit.
+        p_value: of the hypothesis that there is none, corrected for all comparisons that were made
+            (Holm).
+        resolvable: the smallest difference that would be found nine times in ten.
+
+    Example:
+        >>> from tradeoff.evaluation import ModelDifference
+        >>> found = ModelDifference(
+        ...     first="A", second="B", key="curve.recall",
+        ...     value=0.2, low=0.1, high=0.3, p_value=1e-4, resolvable=0.16,
+        ... )
+        >>> found.value
+        0.2
+    """
+
+    first: str
+    second: str
+    key: str
+    value: float
+    low: float
+    high: float
+    p_value: float
+    resolvable: float
+
+
+@dataclass(frozen=True, eq=False)
+class ModelComparison:
+    """Models that were measured against the same real samples.
+
+    Args:
+        evaluations: of each model, by name.
+        differences: between every two of them, where there are intervals.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import compare
+        >>> rng = np.random.default_rng(0)
+        >>> real = rng.normal(0, 1, (1000, 2))
+        >>> models = {"good": rng.normal(0, 1, (1000, 2)), "far": rng.normal(2, 1, (1000, 2))}
+        >>> options = {"metrics": ("curve",), "estimator": "logistic", "diagnose": False}
+        >>> result = compare(real=real, generated=models, progress=False, **options)
+        >>> result.verdicts[0].partition(" (")[0]
+        'good has higher precision than far'
+    """
+
+    evaluations: Mapping[str, Evaluation]
+    differences: tuple[ModelDifference, ...]
+
+    def __getitem__(self, name: str) -> Evaluation:
+        if name not in self.evaluations:
+            raise InvalidInputError(
+                f"`{name}` is none of the models {', '.join(self.evaluations)}."
+            )
+        return self.evaluations[name]
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """A sentence for every two models."""
+        level = next(iter(self.evaluations.values())).settings.level
+        pairs: dict[tuple[str, str], list[ModelDifference]] = {}
+        for found in self.differences:
+            if found.key in _WORDS:
+                pairs.setdefault((found.first, found.second), []).append(found)
+        return tuple(
+            "; ".join(_verdict(found, 1.0 - level) for found in pair) + "."
+            for pair in pairs.values()
+        )
+
+    def __str__(self) -> str:
+        from tradeoff.evaluation.summary import comparison_summary_of
+
+        return comparison_summary_of(self)
+
+    def to_json(self) -> str:
+        """All evaluations and differences, without loss."""
+        fields = {
+            "schema": _SCHEMA,
+            "version": _VERSION,
+            "evaluations": {
+                name: json.loads(found.to_json()) for name, found in self.evaluations.items()
+            },
+            "differences": [asdict(found) for found in self.differences],
+            "verdicts": list(self.verdicts),
+        }
+        return json.dumps(fields, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> ModelComparison:
+        """Read what `to_json` wrote."""
+        fields = json.loads(text)
+        if (fields.get("schema"), fields.get("version")) != (_SCHEMA, _VERSION):
+            raise InvalidInputError(f"The JSON must have the schema {_SCHEMA} version {_VERSION}.")
+        return cls(
+            {n: Evaluation.from_json(json.dumps(e)) for n, e in fields["evaluations"].items()},
+            tuple(ModelDifference(**found) for found in fields["differences"]),
+        )
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``comparison.json``, and a folder for each model."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "comparison.json").write_text(self.to_json(), encoding="utf-8")
+        for name, evaluation in self.evaluations.items():
+            evaluation.save(folder / _as_folder(name))
+
+
+def compare(
+    *,
+    real: Any,
+    generated: Mapping[str, Any],
+    settings: Settings | None = None,
+    progress: bool = True,
+    **options: Unpack[Options],
+) -> ModelComparison:
+    """Measure several models against the same real samples, and tell them apart where possible.
+
+    Args:
+        real: samples of real data, as for :func:`~tradeoff.evaluation.evaluate`.
+        generated: samples of each model, by its name.
+        settings: of reading, embedding and measuring.
+        progress: False silences progress lines.
+        options: single settings by name, which override those.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import compare
+        >>> rng = np.random.default_rng(0)
+        >>> modes = rng.choice([-3.0, 3.0], (1500, 1)) + rng.normal(0, 1, (1500, 1))
+        >>> models = {"one mode": modes[:500][modes[:500] < 0][:, None], "both": modes[500:1000]}
+        >>> options = {"metrics": ("curve",), "estimator": "logistic", "diagnose": False}
+        >>> result = compare(real=modes[1000:], generated=models, progress=False, **options)
+        >>> [finding.name for finding in result["one mode"].findings]
+        ['recall lost']
+        >>> result["both"].findings
+        ()
+    """
+    check_type("generated", generated, dict)
+    if len(generated) < 2:
+        raise InvalidInputError(
+            f"`generated` must hold at least two models by name. Got {len(generated)}: one alone "
+            "is for `evaluate`."
+        )
+    pipeline = Pipeline(settings, options, progress=progress)
+    pipeline.take_real(real)
+    evaluations, measured = {}, {}
+    for name, samples in generated.items():
+        evaluations[name], measured[name] = pipeline.evaluate(samples, name)
+    return ModelComparison(evaluations, _differences(measured, pipeline.settings.level))
+
+
+def _differences(measured: Mapping[str, Measured], level: float) -> tuple[ModelDifference, ...]:
+    z = float(ndtri(0.5 + 0.5 * level))
+    found = []
+    for first, second in combinations(measured, 2):
+        one, other = measured[first].estimate, measured[second].estimate
+        if one is None or other is None:
+            continue
+        result = compare_curves(one, other, level=level)
+        for key, difference in (
+            ("curve.precision", result.precision[HEADLINE_PRECISION_LAM]),
+            ("curve.recall", result.recall[HEADLINE_RECALL_LAM]),
+            ("curve.area", result.area),
+        ):
+            found.append(
+                ModelDifference(
+                    first=first,
+                    second=second,
+                    key=key,
+                    value=difference.value,
+                    low=difference.value - z * difference.error,
+                    high=difference.value + z * difference.error,
+                    p_value=difference.p_value,
+                    resolvable=difference.resolvable,
+                )
+            )
+    return _corrected(found)
+
+
+def _corrected(found: list[ModelDifference]) -> tuple[ModelDifference, ...]:
+    """P-values that hold for all comparisons together, by Holm's step-down."""
+    p_values = np.array([difference.p_value for difference in found])
+    order = np.argsort(p_values)
+    steps = p_values[order] * (len(found) - np.arange(len(found)))
+    corrected = np.empty_like(p_values)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(found) else steps
+    return tuple(
+        ModelDifference(**(asdict(one) | {"p_value": float(p)}))
+        for one, p in zip(found, corrected, strict=True)
+    )
+
+
+def _verdict(found: ModelDifference, miss: float) -> str:
+    word = _WORDS[found.key]
+    if found.p_value >= miss:
+        return (
+            f"the {word} of {found.first} and {found.second} cannot be told apart at this N "
+            f"(a difference of {found.resolvable:.2f} could)"
+        )
+    better, worse = (found.first, found.second) if found.value > 0 else (found.second, found.first)
+    low, high = sorted((abs(found.low), abs(found.high)))
+    return (
+        f"{better} has higher {word} than {worse} "
+        f"(difference {abs(found.value):.2f} [{low:.2f}, {high:.2f}])"
+    )
+
+
+def _as_folder(name: str) -> str:
+    """A name without what file systems do not take."""
+    return "".join(c if c.isalnum() or c in "-_. " else "_" for c in name).strip(". ") or "_"

@@ -1,0 +1,126 @@
+"""What scores show, in words, and what they cannot show."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.evaluation.score import Finding, Score
+from tradeoff.ratio.diagnosis import FEWEST_SAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tradeoff.settings import Settings
+
+__all__ = ["findings_of", "warnings_of"]
+
+_MATERIAL = 0.01  # a share of copies that is worth a word
+_WIDE = 0.05  # half an interval
+_UNEQUAL = 2.0
+_SAMPLES_PER_COLUMN = 10
+
+
+def findings_of(scores: Mapping[str, Score]) -> tuple[Finding, ...]:
+    """What is wrong with a model, as far as intervals can tell."""
+    found = []
+    if lost := _lost(scores.get("curve.precision")):
+        found.append(
+            Finding(
+                "precision lost",
+                f"At least {lost} of generated samples lie where real data is more than "
+                f"{HEADLINE_PRECISION_LAM:g} times rarer: they look invented.",
+            )
+        )
+    if lost := _lost(scores.get("curve.recall")):
+        found.append(
+            Finding(
+                "recall lost",
+                f"Of at least {lost} of real data the model makes less than "
+                f"{HEADLINE_RECALL_LAM:g} times what it should.",
+            )
+        )
+    if sentence := _copied(scores.get("copies.of_real")) or _hugged(scores.get("knn.authenticity")):
+        found.append(Finding("memorized", sentence))
+    within = scores.get("copies.within")
+    if within is not None and within.value > (within.expected or 0.0) + _MATERIAL:
+        found.append(
+            Finding("repeats itself", f"{within.value:.0%} of generated samples repeat another.")
+        )
+    return tuple(found)
+
+
+def _lost(score: Score | None) -> str:
+    """What is missing to 1, with its interval, if the score is below that of real data."""
+    if score is None or score.low is None or score.high is None:
+        return ""
+    if score.high >= min(1.0, score.expected or 1.0):
+        return ""
+    return f"{1 - score.value:.0%} [{1 - score.high:.0%}, {1 - score.low:.0%}]"
+
+
+def _copied(score: Score | None) -> str:
+    if score is None or (score.low or 0.0) <= (score.expected or 0.0) + _MATERIAL:
+        return ""
+    return f"{score.value:.0%} of generated samples are copies of real ones."
+
+
+def _hugged(score: Score | None) -> str:
+    if score is None or score.high is None or not score.expected:
+        return ""
+    if score.high >= 0.5 * score.expected:
+        return ""
+    return (
+        f"{1 - score.value:.0%} of generated samples lie closer to a real one than real samples "
+        f"lie to each other; of real ones it is {1 - score.expected:.0%}."
+    )
+
+
+def warnings_of(
+    scores: Mapping[str, Score],
+    settings: Settings,
+    *,
+    real_samples: int,
+    generated_samples: int,
+    columns: int,
+) -> tuple[str, ...]:
+    """What the sizes of the samples do not allow, with the sizes that would."""
+    found = []
+    smaller = min(real_samples, generated_samples)
+    for key in ("curve.precision", "curve.recall"):
+        score = scores.get(key)
+        if score is None or score.low is None or score.high is None:
+            continue
+        half = 0.5 * (score.high - score.low)
+        if half > _WIDE:
+            enough = _round_up(smaller * (half / _WIDE) ** 2)
+            found.append(
+                f"{key} is known to ±{half:.2f} only: about {enough:,} samples of each side would "
+                f"give ±{_WIDE:g}."
+            )
+    measured = any(key.startswith("curve.") for key in scores) and settings.protocol is None
+    if measured and settings.diagnose and smaller < FEWEST_SAMPLES:
+        found.append(
+            f"Ceiling and tightness take at least {FEWEST_SAMPLES} samples of each side; "
+            f"there are {smaller}."
+        )
+    unequal = max(real_samples, generated_samples) / smaller
+    if unequal > _UNEQUAL and (score := scores.get("knn.coverage")):
+        larger = max(real_samples, generated_samples)
+        found.append(
+            f"With {real_samples:,} real and {generated_samples:,} generated samples knn.coverage "
+            f"of a perfect model is {score.expected_text}: take {larger:,} of each."
+        )
+    if "frechet.distance" in scores and smaller < columns:
+        found.append(
+            f"frechet.distance has {smaller:,} samples for {columns:,} columns and is biased "
+            f"upward: {_SAMPLES_PER_COLUMN * columns:,} of each side would do."
+        )
+    return tuple(found)
+
+
+def _round_up(count: float) -> int:
+    """Two digits, not fewer than needed."""
+    step = int(10 ** max(0, math.floor(math.log10(max(count, 1.0))) - 1))
+    return math.ceil(count / step) * step

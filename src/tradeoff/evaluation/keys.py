@@ -1,0 +1,82 @@
+"""What can be measured, by names that say which quantity they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.neighbors.metrics import METRIC_KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["DEFAULT_METRICS", "KEYS", "Meaning", "resolve_keys"]
+
+DEFAULT_METRICS = ("curve", "knn", "frechet", "kernel", "copies")
+
+
+class Meaning(NamedTuple):
+    """What a key means, and the side that its values for single samples are about."""
+
+    text: str
+    side: str | None = None
+
+
+KEYS: dict[str, Meaning] = {
+    "curve.precision": Meaning(
+        f"generated samples that are realistic, at λ = {HEADLINE_PRECISION_LAM:g}"
+    ),
+    "curve.recall": Meaning(
+        f"real data that the model can produce, at λ = {HEADLINE_RECALL_LAM:g}"
+    ),
+    "curve.f_score": Meaning("best balance of precision and recall"),
+    "curve.area": Meaning("area under the whole trade-off"),
+    "knn.precision": Meaning("generated samples within reach of a real one", "generated"),
+    "knn.recall": Meaning("real samples within reach of a generated one", "real"),
+    "knn.density": Meaning("how deep among real samples; may exceed 1", "generated"),
+    "knn.coverage": Meaning("real samples with a generated one near", "real"),
+    "knn.authenticity": Meaning("generated samples that are not too close to one", "generated"),
+    "knn.realism": Meaning("median depth of a sample; above 1 is inside", "generated"),
+    "clipped.density": Meaning("density, robust to outliers", "generated"),
+    "clipped.coverage": Meaning("coverage, robust to outliers", "real"),
+    "cover.precision": Meaning("generated samples amid real ones", "generated"),
+    "cover.recall": Meaning("real samples amid generated ones", "real"),
+    "frechet.distance": Meaning("between Gaussian fits; lower is better"),
+    "kernel.distance": Meaning("unbiased; lower is better"),
+    "copies.of_real": Meaning("generated samples identical to a real one", "generated"),
+    "copies.within": Meaning("generated samples identical to an earlier one", "generated"),
+}
+"""Every quantity that `evaluate` knows."""
+
+_LEFT_OUT = ("knn.realism",)  # of a family, unless asked for by its own name
+
+
+def resolve_keys(metrics: Sequence[str]) -> tuple[str, ...]:
+    """Keys of metrics and families, in the order of `KEYS`."""
+    families = list(dict.fromkeys(key.partition(".")[0] for key in KEYS))
+    wanted = set()
+    for name in metrics:
+        same = [key for key in KEYS if key.partition(".")[2] == name]
+        if name in KEYS:
+            wanted.add(name)
+        elif name in families:
+            wanted |= {k for k in KEYS if k.startswith(f"{name}.") and k not in _LEFT_OUT}
+        elif same:
+            raise InvalidInputError(
+                f"`{name}` is several quantities: say which of {', '.join(same)}."
+                if len(same) > 1
+                else f"`{name}` has a full name: {same[0]}."
+            )
+        else:
+            raise InvalidInputError(
+                f"`metrics` must be families ({', '.join(families)}) or keys such as "
+                f"knn.density. Got {name!r}."
+            )
+    if not wanted:
+        raise InvalidInputError("`metrics` must name at least one metric or family. Got none.")
+    return tuple(key for key in KEYS if key in wanted)
+
+
+NEIGHBOR_METRICS = {key: name for name, key in METRIC_KEYS.items()}
+"""Names of neighbor metrics by their key."""

@@ -1,0 +1,234 @@
+"""Every family of metrics on two matrices of features: scores, and values of single samples."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.evaluation.keys import KEYS, NEIGHBOR_METRICS
+from tradeoff.evaluation.score import Score
+from tradeoff.exceptions import UndefinedError
+from tradeoff.inference.intervals import wilson_distances
+from tradeoff.moments import frechet_distance, kernel_distance
+from tradeoff.neighbors import support_metrics
+from tradeoff.protocols import reproduce
+from tradeoff.ratio.diagnosis import FEWEST_SAMPLES, diagnose
+from tradeoff.ratio.estimate import pr_curve
+from tradeoff.ratio.folds import content_halves, content_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from tradeoff._validation import FloatArray
+    from tradeoff.core.curve import PRCurve
+    from tradeoff.ratio.diagnosis import Diagnosis
+    from tradeoff.ratio.estimate import CurveEstimate
+    from tradeoff.settings import Settings
+
+__all__ = ["Measured", "measure"]
+
+_SUBSET = 1000
+
+
+@dataclass
+class Measured:
+    """What was measured: scores, values of single samples, and what the curve is worth."""
+
+    scores: dict[str, Score] = field(default_factory=dict)
+    real: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    generated: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    curve: PRCurve | None = None
+    estimate: CurveEstimate | None = None
+    diagnosis: Diagnosis | None = None
+    certificate: PRCurve | None = None
+
+
+def measure(
+    real: npt.NDArray[Any],
+    generated: npt.NDArray[Any],
+    keys: Sequence[str],
+    settings: Settings,
+    *,
+    progress: bool,
+) -> Measured:
+    """Everything that was asked for, on features of shape (n, d) and (m, d)."""
+    meter = _Meter(real, generated, settings, progress)
+    if settings.protocol is not None:
+        meter.protocol(settings.protocol)
+        return meter.found
+    families: dict[tuple[str, ...], Callable[[Sequence[str]], None]] = {
+        ("curve",): meter.curve,
+        ("knn", "clipped", "cover"): meter.neighbors,
+        ("frechet",): meter.frechet,
+        ("kernel",): meter.kernel,
+        ("copies",): meter.copies,
+    }
+    for family, run in families.items():
+        if wanted := [key for key in keys if key.partition(".")[0] in family]:
+            run(wanted)
+    meter.found.scores = {key: meter.found.scores[key] for key in keys}
+    return meter.found
+
+
+class _Meter:
+    def __init__(
+        self,
+        real: npt.NDArray[Any],
+        generated: npt.NDArray[Any],
+        settings: Settings,
+        progress: bool,
+    ) -> None:
+        self.real, self.generated = real, generated
+        self.settings, self.progress = settings, progress
+        self.found = Measured()
+
+    @cached_property
+    def halves(self) -> tuple[FloatArray, FloatArray]:
+        """Real against real: what a perfect model would be worth at that size."""
+        half, rest = content_halves(np.asarray(self.real, np.float64), self.settings.seed)
+        return half, rest
+
+    def protocol(self, name: str) -> None:
+        result = reproduce(
+            name,
+            real=self.real,
+            generated=self.generated,
+            seed=self.settings.seed,
+            progress=self.progress,
+        )
+        self.found.scores = {key: Score(value=value) for key, value in result.scores.items()}
+        self.found.curve = result.curve
+        self.found.provenance["protocol"] = dict(result.provenance)
+
+    def curve(self, keys: Sequence[str]) -> None:
+        found, settings = self.found, self.settings
+        options: dict[str, Any] = {
+            "real": self.real,
+            "generated": self.generated,
+            "estimator": settings.estimator,
+            "seed": settings.seed,
+            "progress": self.progress,
+        }
+        estimate = found.estimate = pr_curve(folds=settings.folds, **options)
+        found.curve = estimate.with_band(level=settings.level)
+        enough = min(len(self.real), len(self.generated)) >= FEWEST_SAMPLES
+        if settings.diagnose and enough:
+            single = estimate if settings.folds == 1 else pr_curve(folds=1, **options)
+            found.certificate = single.certificate(miss=1.0 - settings.level)
+            found.diagnosis = diagnose(folds=settings.folds, **options)
+        ceiling = None if found.diagnosis is None else found.diagnosis.ceiling.curve
+        for key in keys:
+            found.scores[key] = _curve_score(key, estimate, found.curve, ceiling, settings.level)
+        found.real |= {"log_ratio": estimate.real_log_ratios, "fold": estimate.real_folds}
+        found.generated |= {
+            "log_ratio": estimate.generated_log_ratios,
+            "fold": estimate.generated_folds,
+        }
+        found.provenance["curve"] = dict(estimate.provenance)
+
+    def neighbors(self, keys: Sequence[str]) -> None:
+        found = self.found
+        metrics = [NEIGHBOR_METRICS[key] for key in keys]
+        options: dict[str, Any] = {
+            "k": self.settings.k,
+            "metrics": metrics,
+            "progress": self.progress,
+        }
+        result = support_metrics(real=self.real, generated=self.generated, **options)
+        half, rest = self.halves
+        perfect = support_metrics(real=half, generated=rest, **options)
+        for key, name in zip(keys, metrics, strict=True):
+            score = result[name]
+            limits: tuple[float | None, float | None] = (None, None)
+            with contextlib.suppress(UndefinedError):
+                limits = score.interval(self.settings.level)
+            expected = perfect[name].value if score.expected is None else score.expected
+            found.scores[key] = Score(
+                value=score.value, low=limits[0], high=limits[1], expected=expected
+            )
+            side = found.real if KEYS[key].side == "real" else found.generated
+            side[key] = score.samples
+        if result.nearest_index is not None and result.nearest_distance is not None:
+            found.generated["nearest_real"] = result.nearest_index
+            found.generated["nearest_distance"] = result.nearest_distance
+        found.provenance["knn"] = dict(result.provenance)
+
+    def frechet(self, keys: Sequence[str]) -> None:
+        half, rest = self.halves
+        self.found.scores["frechet.distance"] = Score(
+            value=frechet_distance(real=self.real, generated=self.generated),
+            expected=frechet_distance(real=half, generated=rest),
+        )
+
+    def kernel(self, keys: Sequence[str]) -> None:
+        value, expected = (
+            kernel_distance(
+                real=one,
+                generated=other,
+                subset_size=min(_SUBSET, len(one), len(other)),
+                seed=self.settings.seed,
+                progress=self.progress,
+            ).mean
+            for one, other in ((self.real, self.generated), self.halves)
+        )
+        self.found.scores["kernel.distance"] = Score(value=value, expected=expected)
+
+    def copies(self, keys: Sequence[str]) -> None:
+        real, made, half, rest = (
+            content_keys(np.asarray(side, np.float64), seed=0)
+            for side in (self.real, self.generated, *self.halves)
+        )
+        values = {"copies.of_real": np.isin(made, real), "copies.within": _is_repeated(made)}
+        share = values["copies.of_real"].mean()
+        z = float(ndtri(0.5 + 0.5 * self.settings.level))
+        below, above = wilson_distances(share, np.array(float(made.size)), z)
+        scores = {
+            "copies.of_real": Score(
+                value=float(share),
+                low=float(max(share - below, 0.0)),
+                high=float(min(share + above, 1.0)),
+                expected=float(np.isin(rest, half).mean()),
+            ),
+            "copies.within": Score(
+                value=float(values["copies.within"].mean()),
+                expected=float(_is_repeated(real).mean()),
+            ),
+        }
+        self.found.scores |= {key: scores[key] for key in keys}
+        self.found.generated |= {key: values[key] for key in keys}
+
+
+def _curve_score(
+    key: str, estimate: CurveEstimate, band: PRCurve, ceiling: PRCurve | None, level: float
+) -> Score:
+    """Precision and recall have intervals of their own; of the rest, the ends of the band."""
+    if key in ("curve.area", "curve.f_score"):
+        value, low, high, expected = (
+            None if curve is None else curve.area if key == "curve.area" else curve.f_score(1.0)
+            for curve in (band, band.lower, band.upper, ceiling)
+        )
+    else:
+        name = key.partition(".")[2]
+        lam = HEADLINE_PRECISION_LAM if name == "precision" else HEADLINE_RECALL_LAM
+        low, high = getattr(estimate.interval([lam], level=level), name)[0]
+        value, expected = (
+            None if curve is None else getattr(curve, name)(lam) for curve in (band, ceiling)
+        )
+    low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
+    return Score(value=float(value or 0.0), low=low, high=high, expected=expected)
+
+
+def _is_repeated(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Whether each key has come before."""
+    repeated = np.ones(keys.size, bool)
+    repeated[np.unique(keys, return_index=True)[1]] = False
+    return repeated

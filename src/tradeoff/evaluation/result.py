@@ -1,0 +1,219 @@
+"""The result of an evaluation: scores, curve, findings, and the values of single samples."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tradeoff._extras import import_extra
+from tradeoff.core.curve import PRCurve
+from tradeoff.data.base import Broken
+from tradeoff.evaluation.keys import KEYS
+from tradeoff.evaluation.score import Finding, Score
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+__all__ = ["Evaluation", "SampleValues"]
+
+_SCHEMA = "tradeoff.Evaluation"
+_VERSION = 1
+_CURVES = ("curve", "ceiling", "certificate")
+_SIDES = ("real", "generated")
+
+
+@dataclass(frozen=True, eq=False)
+class SampleValues:
+    """What is known of every single sample of a side.
+
+    Args:
+        ids: name of each sample.
+        labels: class of each sample, None where it has none.
+        values: held-out log p/q (`log_ratio`), its fold, and values of neighbor metrics by key,
+            each of shape (n,).
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.evaluation import SampleValues
+        >>> side = SampleValues(("a", "b"), (None, None), {"log_ratio": np.array([0.3, -2.0])})
+        >>> side.lowest("log_ratio", 1)
+        ('b',)
+    """
+
+    ids: tuple[str, ...]
+    labels: tuple[str | None, ...]
+    values: Mapping[str, npt.NDArray[Any]]
+
+    def lowest(self, key: str, count: int) -> tuple[str, ...]:
+        """Ids of the samples with the lowest values: of generated ones, the least realistic."""
+        if key not in self.values:
+            raise InvalidInputError(f"`key` must be one of {', '.join(self.values)}. Got {key!r}.")
+        order = np.argsort(self.values[key], kind="stable")[:count]
+        return tuple(self.ids[i] for i in order)
+
+    def write_parquet(self, path: str | Path) -> None:
+        """One row per sample."""
+        arrow = import_extra("pyarrow", extra="images", purpose="Writing Parquet")
+        parquet = import_extra("pyarrow.parquet", extra="images", purpose="Writing Parquet")
+        columns = {"id": list(self.ids), "label": arrow.array(self.labels, arrow.string())}
+        parquet.write_table(arrow.table(columns | dict(self.values)), path)
+
+    @classmethod
+    def read_parquet(cls, path: str | Path) -> SampleValues:
+        """Read what `write_parquet` wrote."""
+        parquet = import_extra("pyarrow.parquet", extra="images", purpose="Reading Parquet")
+        table = parquet.read_table(path)
+        values = {
+            name: table.column(name).to_numpy()
+            for name in table.column_names
+            if name not in ("id", "label")
+        }
+        ids, labels = (tuple(table.column(name).to_pylist()) for name in ("id", "label"))
+        return cls(ids, labels, values)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation:
+    """What was measured of a model.
+
+    Args:
+        scores: every number, by its key.
+        findings: what they show to be wrong.
+        warnings: what the samples do not allow to say.
+        tightness: whether the curve can be taken for the truth; None if it was not asked for.
+        curve: the trade-off with its band; None if it was not asked for.
+        ceiling: real against real, at half the size.
+        certificate: the line that the true curve does not exceed.
+        broken: items that could not be read, by side.
+        samples: values of single samples, by side; None in a result read from JSON alone.
+        settings: with which it was measured.
+        provenance: features, weights, sizes, estimator and versions.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> real, half = rng.normal(size=(1000, 2)), np.abs(rng.normal(size=(1000, 2)))
+        >>> options = {"estimator": "logistic", "diagnose": False, "progress": False}
+        >>> result = evaluate(real=real, generated=half, metrics=("curve",), **options)
+        >>> [finding.name for finding in result.findings]
+        ['recall lost']
+        >>> result["curve.recall"].high < 0.5
+        True
+        >>> result["recall"]
+        Traceback (most recent call last):
+        ...
+        tradeoff.exceptions.InvalidInputError: `recall` was not measured. There are
+        curve.precision, curve.recall, curve.f_score, curve.area.
+    """
+
+    scores: Mapping[str, Score]
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+    tightness: str | None
+    curve: PRCurve | None
+    ceiling: PRCurve | None
+    certificate: PRCurve | None
+    broken: Mapping[str, tuple[Broken, ...]]
+    samples: Mapping[str, SampleValues] | None
+    settings: Settings
+    provenance: Mapping[str, Any]
+
+    def __getitem__(self, key: str) -> Score:
+        if key not in self.scores:
+            raise InvalidInputError(
+                f"`{key}` was not measured. There are {', '.join(self.scores)}."
+            )
+        return self.scores[key]
+
+    def __str__(self) -> str:
+        from tradeoff.evaluation.summary import summary_of
+
+        return summary_of(self)
+
+    def to_json(self) -> str:
+        """Everything but the values of single samples, without loss."""
+        fields = {
+            "schema": _SCHEMA,
+            "version": _VERSION,
+            "scores": {key: asdict(score) for key, score in self.scores.items()},
+            "findings": [asdict(finding) for finding in self.findings],
+            "warnings": list(self.warnings),
+            "tightness": self.tightness,
+            "broken": {
+                side: [[item.id, item.reason] for item in items]
+                for side, items in self.broken.items()
+            },
+            "settings": self.settings.to_dict(),
+            "provenance": dict(self.provenance),
+        }
+        for name in _CURVES:
+            curve = getattr(self, name)
+            fields[name] = None if curve is None else json.loads(curve.to_json())
+        return json.dumps(fields, ensure_ascii=False, default=list)
+
+    @classmethod
+    def from_json(cls, text: str, samples: Mapping[str, SampleValues] | None = None) -> Evaluation:
+        """Read what `to_json` wrote, in this or an earlier version."""
+        try:
+            fields = json.loads(text)
+        except ValueError as error:
+            raise InvalidInputError(f"The text must be JSON of an evaluation. {error}.") from None
+        found = (fields.get("schema"), fields.get("version")) if isinstance(fields, dict) else None
+        if found != (_SCHEMA, _VERSION):
+            raise InvalidInputError(
+                f"The JSON must have the schema {_SCHEMA} version {_VERSION}. Got {found}."
+            )
+        curves = {
+            name: None if fields[name] is None else PRCurve.from_json(json.dumps(fields[name]))
+            for name in _CURVES
+        }
+        return cls(
+            scores={key: Score(**score) for key, score in fields["scores"].items()},
+            findings=tuple(Finding(**finding) for finding in fields["findings"]),
+            warnings=tuple(fields["warnings"]),
+            tightness=fields["tightness"],
+            broken={
+                side: tuple(Broken(*item) for item in items)
+                for side, items in fields["broken"].items()
+            },
+            samples=samples,
+            settings=Settings.of(fields["settings"]),
+            provenance=fields["provenance"],
+            **curves,
+        )
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``evaluation.json``, and ``real.parquet`` and ``generated.parquet`` by id."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "evaluation.json").write_text(self.to_json(), encoding="utf-8")
+        for side, values in (self.samples or {}).items():
+            values.write_parquet(folder / f"{side}.parquet")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Evaluation:
+        """Read what `save` wrote."""
+        folder = Path(folder)
+        try:
+            text = (folder / "evaluation.json").read_text(encoding="utf-8")
+        except OSError as error:
+            raise InvalidInputError(
+                f"`{folder}` must hold an evaluation. {error.strerror}: evaluation.json."
+            ) from None
+        paths = {side: folder / f"{side}.parquet" for side in _SIDES}
+        samples = {s: SampleValues.read_parquet(p) for s, p in paths.items() if p.exists()}
+        return cls.from_json(text, samples or None)
+
+
+def meaning_of(key: str) -> str:
+    """In a few words; nothing for numbers that only a protocol knows."""
+    return KEYS[key].text if key in KEYS else ""

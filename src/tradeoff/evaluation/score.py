@@ -1,0 +1,76 @@
+"""One number with what it takes to read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Finding", "Score"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """A number, its interval, and what it is worth when nothing is wrong.
+
+    Args:
+        value: the number.
+        low: lower limit; None where no honest interval is known.
+        high: upper limit.
+        expected: the same quantity of a perfect model: real against real, at half the size, or a
+            closed form where there is one; None where it was not measured.
+
+    Example:
+        >>> from tradeoff.evaluation import Score
+        >>> print(Score(value=0.713, low=0.69, high=0.735, expected=0.998))
+        0.713 [0.690, 0.735], real against real 0.998
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    expected: float | None = None
+
+    def __str__(self) -> str:
+        text = f"{number(self.value)} {self.interval_text}".rstrip()
+        return text if self.expected is None else f"{text}, real against real {self.expected_text}"
+
+    @property
+    def value_text(self) -> str:
+        """In four digits or so."""
+        return number(self.value)
+
+    @property
+    def interval_text(self) -> str:
+        """Both limits, or nothing."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"[{number(self.low)}, {number(self.high)}]"
+
+    @property
+    def expected_text(self) -> str:
+        """Of a perfect model, or nothing."""
+        return "" if self.expected is None else number(self.expected)
+
+
+def number(value: float) -> str:
+    """Three decimals for what is small, four digits for what is not, and e-notation for tiny."""
+    if value and abs(value) < 1e-3:
+        return f"{value:.1e}"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a number shows.
+
+    Args:
+        name: precision lost, recall lost, memorized or repeats itself.
+        sentence: what it means.
+
+    Example:
+        >>> from tradeoff.evaluation import Finding
+        >>> Finding("repeats itself", "90% of generated samples repeat an earlier one.").name
+        'repeats itself'
+    """
+
+    name: str
+    sentence: str

@@ -1,0 +1,199 @@
+"""One typed configuration for Python, the command line and TOML files.
+
+It imports nothing heavy, so that the command line can answer at once; what the values mean is
+checked where they are used.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from tradeoff.exceptions import InvalidInputError
+
+__all__ = ["Options", "Settings", "read_config", "write_config"]
+
+_FAMILIES = ("curve", "knn", "frechet", "kernel", "copies")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How samples are read, embedded and measured.
+
+    Args:
+        kind: what the samples are, where it cannot be told: image, text, table or features.
+        column: field that holds the samples, where there are several.
+        label: field that holds the class.
+        features: encoder by name, file, folder or id of the Hugging Face hub; a default for each
+            kind if not given.
+        size: pixels to which images are resized, for encoders that leave the choice.
+        trusted: load a TorchScript encoder, which may run any code.
+        device: on which an encoder runs; auto is a GPU if there is one.
+        dtype: of products inside an encoder.
+        store: folder in which features are kept and found again.
+        limit: number of samples of each side, at most, chosen at random.
+        broken: what to do with items that cannot be read.
+        metrics: keys such as knn.density, or families: curve, knn, clipped, cover, frechet, kernel,
+            copies.
+        protocol: named recipe of the literature, in place of metrics.
+        estimator: of the likelihood ratio behind the curve.
+        folds: over which training and counting rotate.
+        k: rank of neighbors.
+        diagnose: measure the ceiling, real against real, and whether the curve is tight.
+        level: of intervals.
+        seed: of everything random.
+
+    Example:
+        >>> from tradeoff import Settings
+        >>> Settings(features="efficientnet-lite0", seed=1).to_dict()
+        {'features': 'efficientnet-lite0', 'seed': 1}
+    """
+
+    kind: Literal["image", "text", "table", "features"] | None = None
+    column: str | None = None
+    label: str | None = None
+    features: Any = None
+    size: int | None = None
+    trusted: bool = False
+    device: str = "auto"
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    store: str | None = None
+    limit: int | None = None
+    broken: Literal["skip", "stop"] = "skip"
+    metrics: str | tuple[str, ...] = _FAMILIES
+    protocol: str | None = None
+    estimator: Any = "stack"
+    folds: int = 5
+    k: int = 5
+    diagnose: bool = True
+    level: float = 0.95
+    seed: int = 0
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Settings:
+        """Settings by name, of which each must be known.
+
+        Example:
+            >>> from tradeoff import Settings
+            >>> Settings.of({"sede": 1})
+            Traceback (most recent call last):
+            ...
+            tradeoff.exceptions.InvalidInputError: `sede` is no setting. Known are kind, ...
+        """
+        known = [field.name for field in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise InvalidInputError(f"`{name}` is no setting. Known are {', '.join(known)}.")
+        if isinstance(values.get("metrics"), list):
+            values = values | {"metrics": tuple(values["metrics"])}
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What differs from the defaults, ready for JSON or TOML."""
+        changed = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        }
+        for name in ("features", "estimator"):
+            if not isinstance(changed.get(name, ""), str):
+                changed[name] = getattr(changed[name], "name", repr(changed[name]))
+        if "metrics" in changed:
+            names = changed["metrics"]
+            changed["metrics"] = [names] if isinstance(names, str) else list(names)
+        return changed
+
+
+class Options(TypedDict, total=False):
+    """The fields of `Settings`, as keywords.
+
+    Example:
+        >>> from tradeoff.settings import Options, Settings
+        >>> options: Options = {"seed": 3}
+        >>> Settings.of({**options}).seed
+        3
+    """
+
+    kind: Literal["image", "text", "table", "features"] | None
+    column: str | None
+    label: str | None
+    features: Any
+    size: int | None
+    trusted: bool
+    device: str
+    dtype: Literal["float32", "bfloat16", "float16"]
+    store: str | None
+    limit: int | None
+    broken: Literal["skip", "stop"]
+    metrics: str | tuple[str, ...]
+    protocol: str | None
+    estimator: Any
+    folds: int
+    k: int
+    diagnose: bool
+    level: float
+    seed: int
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    r"""Sources and settings of a TOML file by name; paths of sources start from its folder.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from tradeoff.settings import read_config
+        >>> path = Path(tempfile.mkdtemp()) / "run.toml"
+        >>> _ = path.write_text('real = "photos"\nseed = 3\n')
+        >>> found = read_config(path)
+        >>> Path(found["real"]).name, found["seed"]
+        ('photos', 3)
+    """
+    path = Path(path)
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInputError(f"`{path}` cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"`{path}` must be TOML. {error}.") from None
+    for name in {"real", "generated"} & values.keys():
+        source = values[name]
+        values[name] = (
+            {model: str(path.parent / place) for model, place in source.items()}
+            if isinstance(source, dict)
+            else str(path.parent / source)
+        )
+    return values
+
+
+def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
+    """The text of a TOML file that repeats a run; a source that is no path must be given again.
+
+    Example:
+        >>> from tradeoff.settings import Settings, write_config
+        >>> print(write_config(Settings(seed=3), real="/photos", generated=[1, 2]))
+        real = "/photos"
+        # generated was no path
+        seed = 3
+        <BLANKLINE>
+    """
+    lines, tables = [], []
+    for name, source in (("real", real), ("generated", generated)):
+        if isinstance(source, (str, Path)):
+            lines.append(f"{name} = {_toml(source)}")
+        elif isinstance(source, dict) and all(isinstance(s, (str, Path)) for s in source.values()):
+            tables.append(f"\n[{name}]")
+            tables += [f"{json.dumps(model)} = {_toml(place)}" for model, place in source.items()]
+        else:
+            lines.append(f"# {name} was no path")
+    lines += [f"{name} = {_toml(value)}" for name, value in settings.to_dict().items()]
+    return "\n".join([*lines, *tables]) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """Numbers, booleans, strings and lists are written as in JSON; paths are made absolute."""
+    if isinstance(value, Path):
+        value = str(value.absolute())
+    return json.dumps(value, ensure_ascii=False)
