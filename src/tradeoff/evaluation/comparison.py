@@ -195,7 +195,7 @@ def _differences(measured: Mapping[str, Measured], level: float) -> tuple[ModelD
     z = float(ndtri(0.5 + 0.5 * level))
     found = []
     for first, second in combinations(measured, 2):
-        one, other = measured[first].estimate, measured[second].estimate
+        one, other = measured[first].comparable, measured[second].comparable
         if one is None or other is None:
             continue
         result = compare_curves(one, other, level=level)
@@ -241,9 +241,9 @@ def _verdict(found: ModelDifference, miss: float) -> str:
         )
     better, worse = (found.first, found.second) if found.value > 0 else (found.second, found.first)
     low, high = sorted((abs(found.low), abs(found.high)))
+    value, high = min(abs(found.value), 1.0), min(high, 1.0)
     return (
-        f"{better} has higher {word} than {worse} "
-        f"(difference {abs(found.value):.2f} [{low:.2f}, {high:.2f}])"
+        f"{better} has higher {word} than {worse} (difference {value:.2f} [{low:.2f}, {high:.2f}])"
     )
 
 

@@ -19,6 +19,7 @@ __all__ = ["findings_of", "warnings_of"]
 _MATERIAL = 0.01  # a share of copies that is worth a word
 _WIDE = 0.05  # half an interval
 _UNEQUAL = 2.0
+_REPEATED = 0.2
 _SAMPLES_PER_COLUMN = 10
 
 
@@ -26,22 +27,22 @@ def findings_of(scores: Mapping[str, Score]) -> tuple[Finding, ...]:
     """What is wrong with a model, as far as intervals can tell."""
     found = []
     if lost := _lost(scores.get("curve.precision")):
-        found.append(
-            Finding(
-                "precision lost",
-                f"At least {lost} of generated samples lie where real data is more than "
-                f"{HEADLINE_PRECISION_LAM:g} times rarer: they look invented.",
-            )
+        sentence = (
+            f"At least {lost} of generated samples lie where real data is more than "
+            f"{HEADLINE_PRECISION_LAM:g} times rarer: they look invented."
         )
+        found.append(Finding("precision lost", sentence))
+    elif sentence := _halved("knn.precision", scores):
+        found.append(Finding("precision lost", sentence))
     if lost := _lost(scores.get("curve.recall")):
-        found.append(
-            Finding(
-                "recall lost",
-                f"Of at least {lost} of real data the model makes less than "
-                f"{HEADLINE_RECALL_LAM:g} times what it should.",
-            )
+        sentence = (
+            f"Of at least {lost} of real data the model makes less than "
+            f"{HEADLINE_RECALL_LAM:g} times what it should."
         )
-    if sentence := _copied(scores.get("copies.of_real")) or _hugged(scores.get("knn.authenticity")):
+        found.append(Finding("recall lost", sentence))
+    elif sentence := _halved("knn.recall", scores):
+        found.append(Finding("recall lost", sentence))
+    if sentence := _copied(scores.get("copies.of_real")) or _hugged(scores):
         found.append(Finding("memorized", sentence))
     within = scores.get("copies.within")
     if within is not None and within.value > (within.expected or 0.0) + _MATERIAL:
@@ -60,20 +61,32 @@ def _lost(score: Score | None) -> str:
     return f"{1 - score.value:.0%} [{1 - score.high:.0%}, {1 - score.low:.0%}]"
 
 
+def _halved(key: str, scores: Mapping[str, Score]) -> str:
+    """Neighbors depend on much besides the laws, and are heard only if they are sure."""
+    score = scores.get(key)
+    if score is None or score.high is None or not score.expected:
+        return ""
+    if score.high >= 0.5 * score.expected:
+        return ""
+    return (
+        f"{key} is {score.value_text} {score.interval_text}, where real data has "
+        f"{score.expected_text}."
+    )
+
+
 def _copied(score: Score | None) -> str:
     if score is None or (score.low or 0.0) <= (score.expected or 0.0) + _MATERIAL:
         return ""
     return f"{score.value:.0%} of generated samples are copies of real ones."
 
 
-def _hugged(score: Score | None) -> str:
-    if score is None or score.high is None or not score.expected:
+def _hugged(scores: Mapping[str, Score]) -> str:
+    if not _halved("knn.authenticity", scores):
         return ""
-    if score.high >= 0.5 * score.expected:
-        return ""
+    score = scores["knn.authenticity"]
     return (
         f"{1 - score.value:.0%} of generated samples lie closer to a real one than real samples "
-        f"lie to each other; of real ones it is {1 - score.expected:.0%}."
+        f"lie to each other; of real ones it is {1 - (score.expected or 0.0):.0%}."
     )
 
 
@@ -104,6 +117,14 @@ def warnings_of(
         found.append(
             f"Ceiling and tightness take at least {FEWEST_SAMPLES} samples of each side; "
             f"there are {smaller}."
+        )
+    repeated = scores.get("copies.within")
+    if measured and repeated is not None and repeated.value > _REPEATED:
+        distinct = round((1 - repeated.value) * generated_samples)
+        found.append(
+            f"Only {distinct:,} of {generated_samples:,} generated samples are distinct, and "
+            "copies stay in one fold: the curve does not see that they repeat, so look at "
+            "knn.coverage."
         )
     unequal = max(real_samples, generated_samples) / smaller
     if unequal > _UNEQUAL and (score := scores.get("knn.coverage")):

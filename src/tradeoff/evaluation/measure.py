@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,12 @@ class Measured:
     estimate: CurveEstimate | None = None
     diagnosis: Diagnosis | None = None
     certificate: PRCurve | None = None
+    has_few_values: bool = False
+
+    @property
+    def comparable(self) -> CurveEstimate | None:
+        """The estimate, unless it rests on too few distinct samples to have an error."""
+        return None if self.has_few_values else self.estimate
 
 
 def measure(
@@ -118,16 +124,26 @@ class _Meter:
             "seed": settings.seed,
             "progress": self.progress,
         }
-        estimate = found.estimate = pr_curve(folds=settings.folds, **options)
+        (real_groups, few_real), (generated_groups, few_generated) = (
+            _copies_of(side) for side in (self.real, self.generated)
+        )
+        found.has_few_values = few_real or few_generated
+        estimate = found.estimate = pr_curve(
+            folds=settings.folds,
+            real_groups=real_groups,
+            generated_groups=generated_groups,
+            **options,
+        )
         found.curve = estimate.with_band(level=settings.level)
         enough = min(len(self.real), len(self.generated)) >= FEWEST_SAMPLES
         if settings.diagnose and enough:
-            single = estimate if settings.folds == 1 else pr_curve(folds=1, **options)
+            single = pr_curve(folds=1, **options)
             found.certificate = single.certificate(miss=1.0 - settings.level)
             found.diagnosis = diagnose(folds=settings.folds, **options)
         ceiling = None if found.diagnosis is None else found.diagnosis.ceiling.curve
         for key in keys:
-            found.scores[key] = _curve_score(key, estimate, found.curve, ceiling, settings.level)
+            score = _curve_score(key, estimate, found.curve, ceiling, settings.level)
+            found.scores[key] = replace(score, low=0.0, high=1.0) if found.has_few_values else score
         found.real |= {"log_ratio": estimate.real_log_ratios, "fold": estimate.real_folds}
         found.generated |= {
             "log_ratio": estimate.generated_log_ratios,
@@ -225,6 +241,18 @@ def _curve_score(
         )
     low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
     return Score(value=float(value or 0.0), low=low, high=high, expected=expected)
+
+
+def _copies_of(x: npt.NDArray[Any]) -> tuple[Sequence[object] | None, bool]:
+    """Copies as groups, so that intervals do not take them for independent samples.
+
+    And whether they are too few distinct samples for that: copies stay in one fold, so a few values
+    that repeat are as many samples, and no more.
+    """
+    keys = content_keys(np.asarray(x, np.float64), seed=0)
+    distinct = np.unique(keys).size
+    few = distinct < min(FEWEST_SAMPLES, keys.size)
+    return (None if few or distinct == keys.size else keys.tolist()), few
 
 
 def _is_repeated(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:

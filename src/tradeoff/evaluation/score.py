@@ -53,7 +53,7 @@ class Score:
 
 def number(value: float) -> str:
     """Three decimals for what is small, four digits for what is not, and e-notation for tiny."""
-    if value and abs(value) < 1e-3:
+    if 1e-9 < abs(value) < 1e-3:
         return f"{value:.1e}"
     return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 

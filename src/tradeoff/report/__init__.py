@@ -1,5 +1,6 @@
-"""Draws results and computes none; results never draw themselves."""
+"""Pictures of results."""
 
 from tradeoff.report.display import PRCurveDisplay
+from tradeoff.report.evaluation import ComparisonDisplay, EvaluationDisplay
 
-__all__ = ["PRCurveDisplay"]
+__all__ = ["ComparisonDisplay", "EvaluationDisplay", "PRCurveDisplay"]

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from tradeoff._validation import FloatArray
 
-__all__ = ["PRCurveDisplay"]
+__all__ = ["COLORS", "PRCurveDisplay"]
 
 # Okabe-Ito, told apart by color-blind readers and on paper; black first would hide the axes.
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _HEADLINES = (
     (HEADLINE_PRECISION_LAM, "^", f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
     (HEADLINE_RECALL_LAM, ">", f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
@@ -70,7 +70,7 @@ class PRCurveDisplay:
             ax = Figure(figsize=(5, 5), layout="constrained").add_subplot()
         _draw_frame(ax)
         for i, (name, curve) in enumerate(self.curves.items()):
-            color = _COLORS[i % len(_COLORS)]
+            color = COLORS[i % len(COLORS)]
             recall, precision = _outline(curve)
             ax.plot(recall, precision, color=color, label=name or None, linewidth=2, zorder=3)
             _draw_band(ax, curve, color)

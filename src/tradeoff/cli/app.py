@@ -1,0 +1,50 @@
+"""The command `tradeoff`; nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tradeoff._version import __version__
+from tradeoff.cli import compare, doctor, embed, evaluate, protocols
+from tradeoff.exceptions import TradeoffError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="tradeoff",
+    help="Measure the quality/diversity trade-off of generative models.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("evaluate")(evaluate.run)
+app.command("compare")(compare.run)
+app.command("embed")(embed.run)
+app.command("protocols")(protocols.run)
+app.command("doctor")(doctor.run)
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", is_eager=True)
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(f"tradeoff {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run a command; a mistake ends in one sentence and exit code 2."""
+    try:
+        app()
+    except TradeoffError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; features that are in a store are not embedded again", err=True)
+        sys.exit(130)

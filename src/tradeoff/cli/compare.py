@@ -1,0 +1,72 @@
+"""`tradeoff compare`: several models against the same real data."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from tradeoff.cli.options import Config, Json, Out, Plot, Quiet, required, with_settings
+
+__all__ = ["run"]
+
+
+@with_settings
+def run(
+    models: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME=PATH]...", help="More models.")
+    ] = None,
+    *,
+    real: Annotated[str | None, typer.Option("--real", help="Real samples: a path.")] = None,
+    generated: Annotated[
+        list[str] | None,
+        typer.Option("--generated", metavar="NAME=PATH", help="Samples of a model; once for each."),
+    ] = None,
+    config: Config = None,
+    json: Json = False,
+    plot: Plot = None,
+    out: Out = None,
+    quiet: Quiet = False,
+    chosen: dict[str, Any],
+) -> None:
+    """Measure several models and tell them apart."""
+    from tradeoff.cli.output import print_comparison, save_plot
+    from tradeoff.evaluation import compare
+    from tradeoff.settings import Settings, write_config
+
+    named = _named([*(generated or ()), *(models or ())])
+    if real is not None:
+        chosen["real"] = real
+    if named:
+        chosen["generated"] = named
+    sources = {name: required(chosen, name, f"--{name}") for name in ("real", "generated")}
+    settings = Settings.of(chosen)
+    result = compare(**sources, settings=settings, progress=not quiet)
+    if out is not None:
+        result.save(out)
+        (out / "run.toml").write_text(write_config(settings, **sources), encoding="utf-8")
+    if plot is not None:
+        from tradeoff.report import ComparisonDisplay
+
+        save_plot(ComparisonDisplay(result).plot(), plot)
+    if json:
+        typer.echo(result.to_json())
+    elif quiet:
+        for verdict in result.verdicts:
+            typer.echo(verdict)
+    else:
+        print_comparison(result)
+
+
+def _named(texts: list[str]) -> dict[str, str]:
+    from tradeoff.exceptions import InvalidInputError
+
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, path = text.partition("=")
+        if not (name and path) or name in found:
+            raise InvalidInputError(
+                f"`--generated` must be NAME=PATH with a name for each model. Got {text!r}."
+            )
+        found[name] = path
+    return found

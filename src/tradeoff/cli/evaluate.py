@@ -1,0 +1,93 @@
+"""`tradeoff evaluate`: one model against real data."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from tradeoff.cli.options import (
+    Config,
+    FailOver,
+    FailUnder,
+    Json,
+    Out,
+    Plot,
+    Quiet,
+    parse_gates,
+    required,
+    with_settings,
+)
+
+__all__ = ["run"]
+
+
+@with_settings
+def run(
+    *,
+    real: Annotated[str | None, typer.Option("--real", help="Real samples: a path.")] = None,
+    generated: Annotated[
+        str | None, typer.Option("--generated", help="Samples of the model: a path.")
+    ] = None,
+    config: Config = None,
+    json: Json = False,
+    plot: Plot = None,
+    out: Out = None,
+    quiet: Quiet = False,
+    fail_under: FailUnder = None,
+    fail_over: FailOver = None,
+    chosen: dict[str, Any],
+) -> None:
+    """Measure one model against real data."""
+    from tradeoff.cli.output import print_evaluation, save_plot
+    from tradeoff.evaluation import evaluate
+    from tradeoff.settings import Settings, write_config
+
+    chosen |= {k: v for k, v in (("real", real), ("generated", generated)) if v is not None}
+    sources = {name: required(chosen, name, f"--{name}") for name in ("real", "generated")}
+    settings = Settings.of(chosen)
+    under = parse_gates(fail_under, "--fail-under")
+    over = parse_gates(fail_over, "--fail-over")
+    check_gates((*under, *over), settings)
+    result = evaluate(**sources, settings=settings, progress=not quiet)
+    if out is not None:
+        result.save(out)
+        (out / "run.toml").write_text(write_config(settings, **sources), encoding="utf-8")
+    if plot is not None:
+        from tradeoff.report import EvaluationDisplay
+
+        save_plot(EvaluationDisplay(result).plot(), plot)
+    if json:
+        typer.echo(result.to_json())
+    elif quiet:
+        for finding in result.findings:
+            typer.echo(f"{finding.name}: {finding.sentence}")
+    else:
+        print_evaluation(result)
+    failed = False
+    for word, gates in (("below", under), ("above", over)):
+        for key, limit in gates.items():
+            score = result[key]
+            fails = score.value < limit if word == "below" else score.value > limit
+            failed = failed or fails
+            verdict = f"is {word}" if fails else f"is not {word}"
+            text = f"{score.value_text} {score.interval_text}".rstrip()
+            typer.echo(f"gate: {key} = {text} {verdict} {limit:g}", err=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def check_gates(keys: tuple[str, ...], settings: Any) -> None:
+    """A gate on a score that will not be measured is a mistake, and told before the work."""
+    from tradeoff.evaluation.keys import resolve_keys
+    from tradeoff.exceptions import InvalidInputError
+
+    if settings.protocol is not None or not keys:
+        return
+    measured = resolve_keys(settings.metrics)
+    for key in keys:
+        if resolve_keys((key,)) != (key,) or key not in measured:
+            raise InvalidInputError(
+                f"`{key}` will not be measured: choose among {', '.join(measured)}, or add it to "
+                "--metrics."
+            )

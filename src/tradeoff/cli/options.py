@@ -1,0 +1,129 @@
+"""Options of commands: every setting is one, with the words of its documentation."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import typer
+
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.settings import Settings, read_config
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Config", "FailOver", "FailUnder", "Json", "Out", "Plot", "Quiet", "with_settings"]
+
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="TOML file with sources and settings; options override it."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", help="Draw the result to this file (.png, .pdf, .svg).")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="Folder for the result, values of samples, and run.toml."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; print findings only.")]
+FailUnder = Annotated[
+    list[str] | None,
+    typer.Option("--fail-under", metavar="KEY=NUMBER", help="Exit with 1 if that score is lower."),
+]
+FailOver = Annotated[
+    list[str] | None,
+    typer.Option("--fail-over", metavar="KEY=NUMBER", help="Exit with 1 if that score is higher."),
+]
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for every setting, and the values that were chosen.
+
+    The command takes `chosen`, a dictionary of settings and sources from the options and from a
+    TOML file, in which options come first.
+    """
+    names = [field.name for field in fields(Settings)]
+    own = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        given = {name: values.pop(name) for name in names}
+        chosen = {name: value for name, value in given.items() if value is not None}
+        if "metrics" in chosen:
+            chosen["metrics"] = tuple(filter(None, re.split(r"[,\s]+", chosen["metrics"])))
+        config = values.pop("config", None)
+        command(chosen=(read_config(config) if config else {}) | chosen, **values)
+
+    parameters = [p for p in own.parameters.values() if p.name != "chosen"]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    settings = [
+        inspect.Parameter(name, keyword, default=None, annotation=annotation)
+        for name, annotation in _annotations().items()
+    ]
+    vars(run)["__signature__"] = own.replace(parameters=[*parameters, *settings])
+    run.__annotations__ = {p.name: p.annotation for p in (*parameters, *settings)}
+    return run
+
+
+def _annotations() -> dict[str, Any]:
+    hints, words = get_type_hints(Settings), _words()
+    defaults = {field.name: field.default for field in fields(Settings)}
+    found = {}
+    for name, hint in hints.items():
+        kind = _plain(hint)
+        default = defaults[name]
+        shown = ",".join(default) if isinstance(default, tuple) else default
+        help_text = words.get(name, "").rstrip(".")
+        help_text = f"{help_text[:1].upper()}{help_text[1:]}."
+        if kind is bool:
+            flag = f"--{name}/--no-{name}" if default else f"--{name}"
+        else:
+            flag = f"--{name}"
+            help_text += "" if shown is None else f" [default: {shown}]"
+        found[name] = Annotated[kind | None, typer.Option(flag, help=help_text)]
+    return found
+
+
+def _plain(hint: Any) -> Any:
+    """The type of an option: choices stay choices, lists of words are one word with commas."""
+    choices = [part for part in (hint, *get_args(hint)) if get_origin(part) is Literal]
+    if choices:
+        return choices[0]
+    kinds = [part for part in (get_args(hint) or (hint,)) if part in (int, float, bool, str)]
+    return kinds[0] if len(kinds) == 1 else str
+
+
+def _words() -> dict[str, str]:
+    """What the documentation of `Settings` says of each field."""
+    text = inspect.getdoc(Settings) or ""
+    block = text.partition("Args:\n")[2].partition("\n\n")[0]
+    entries = re.split(r"\n {4}(?=\w+: )", "\n" + block)
+    pairs = (entry.partition(": ") for entry in entries if entry.strip())
+    return {name.strip(): " ".join(words.split()) for name, _, words in pairs}
+
+
+def parse_gates(texts: list[str] | None, flag: str) -> dict[str, float]:
+    """Limits by key."""
+    gates = {}
+    for text in texts or ():
+        key, _, number = text.partition("=")
+        try:
+            gates[key.strip()] = float(number)
+        except ValueError:
+            raise InvalidInputError(
+                f"`{flag}` must be a key and a number, such as curve.recall=0.6. Got {text!r}."
+            ) from None
+    return gates
+
+
+def required(chosen: dict[str, Any], name: str, flag: str) -> Any:
+    """A source from an option or the TOML file."""
+    if name not in chosen:
+        raise InvalidInputError(f"`{flag}` must be given, as an option or in a TOML file.")
+    return chosen.pop(name)

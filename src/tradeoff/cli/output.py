@@ -1,0 +1,115 @@
+"""What commands print: tables on a terminal, plain text in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tradeoff.evaluation import Evaluation, ModelComparison
+
+__all__ = ["print_comparison", "print_evaluation", "print_table", "save_plot"]
+
+_STYLES = {
+    "precision lost": "bold red",
+    "recall lost": "bold red",
+    "memorized": "bold red",
+    "repeats itself": "bold red",
+    "nothing lost": "bold green",
+    "warning": "yellow",
+    "broken": "yellow",
+}
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Title, scores and sentences."""
+    from tradeoff.evaluation.summary import HEADER, holds_for, rows_of, sentences_of, title_of
+
+    if not sys.stdout.isatty():
+        typer.echo(str(evaluation))
+        return
+    console = _console()
+    console.print(title_of(evaluation), style="bold")
+    print_table(HEADER, rows_of(evaluation))
+    _print_sentences(console, sentences_of(evaluation))
+    console.print(holds_for(evaluation), style="dim")
+
+
+def print_comparison(comparison: ModelComparison) -> None:
+    """Scores and findings of every model, then the verdicts."""
+    from tradeoff.evaluation.summary import holds_for
+
+    if not sys.stdout.isatty():
+        typer.echo(str(comparison))
+        return
+    console = _console()
+    first = next(iter(comparison.evaluations.values()))
+    shown = list(first.scores)
+    wide = console.width >= 28 * (1 + len(shown))
+    keys = shown if wide else [key for key in shown if key in _NARROW] or shown[:2]
+    rows = [
+        (name, *(f"{e[key].value_text} {e[key].interval_text}".rstrip() for key in keys))
+        for name, e in comparison.evaluations.items()
+    ]
+    print_table(("", *keys), rows)
+    for name, evaluation in comparison.evaluations.items():
+        found = [(f.name, f.sentence) for f in evaluation.findings]
+        if found:
+            console.print(name, style="bold")
+            _print_sentences(console, found)
+    for verdict in comparison.verdicts:
+        console.print(verdict)
+    console.print(holds_for(first), style="dim")
+
+
+_NARROW = ("curve.precision", "curve.recall")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns that fit the terminal; in a pipe, separated by tabs."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            typer.echo("\t".join(row))
+        return
+    from rich.table import Table
+
+    console = _console()
+    kept = [i for i, name in enumerate(header) if name or any(row[i] for row in rows)]
+    kept = [i for i in kept if any(row[i] for row in rows)]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for i in kept:
+        is_text = i == 0 or header[i] in ("meaning", "about", "features", "preprocessing")
+        table.add_column(
+            header[i], justify="left" if is_text else "right", no_wrap=not is_text or i == 0
+        )
+    for row in rows:
+        table.add_row(*(row[i] for i in kept))
+    console.print(table)
+
+
+def save_plot(display: Any, path: Path) -> None:
+    """A picture, as Matplotlib writes it."""
+    from tradeoff.exceptions import InvalidInputError
+
+    try:
+        display.figure_.savefig(path, dpi=150)
+    except (ValueError, OSError) as error:
+        raise InvalidInputError(f"`{path}` cannot be drawn: {error}.") from None
+
+
+def _print_sentences(console: Any, sentences: Sequence[tuple[str, str]]) -> None:
+    from rich.text import Text
+
+    for name, sentence in sentences:
+        console.print(Text.assemble((f"{name}: ", _STYLES.get(name, "bold")), sentence))
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False)
