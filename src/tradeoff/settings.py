@@ -72,6 +72,10 @@ class Settings:
     level: float = 0.95
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        one = isinstance(self.metrics, str)
+        object.__setattr__(self, "metrics", (self.metrics,) if one else tuple(self.metrics))
+
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
         """Settings by name, of which each must be known.
@@ -87,8 +91,6 @@ class Settings:
         for name in values:
             if name not in known:
                 raise InvalidInputError(f"`{name}` is no setting. Known are {', '.join(known)}.")
-        if isinstance(values.get("metrics"), list):
-            values = values | {"metrics": tuple(values["metrics"])}
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,8 +104,7 @@ class Settings:
             if not isinstance(changed.get(name, ""), str):
                 changed[name] = getattr(changed[name], "name", repr(changed[name]))
         if "metrics" in changed:
-            names = changed["metrics"]
-            changed["metrics"] = [names] if isinstance(names, str) else list(names)
+            changed["metrics"] = list(self.metrics)
         return changed
 
 
@@ -139,7 +140,7 @@ class Options(TypedDict, total=False):
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    r"""Sources and settings of a TOML file by name; paths of sources start from its folder.
+    r"""Sources and settings of a TOML file by name; paths of sources and store are its folder's.
 
     Example:
         >>> import tempfile
@@ -158,7 +159,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
         raise InvalidInputError(f"`{path}` cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"`{path}` must be TOML. {error}.") from None
-    for name in {"real", "generated"} & values.keys():
+    for name in {"real", "generated", "store"} & values.keys():
         source = values[name]
         values[name] = (
             {model: str(path.parent / place) for model, place in source.items()}
@@ -182,18 +183,21 @@ def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
     lines, tables = [], []
     for name, source in (("real", real), ("generated", generated)):
         if isinstance(source, (str, Path)):
-            lines.append(f"{name} = {_toml(source)}")
+            lines.append(f"{name} = {json.dumps(_absolute(source))}")
         elif isinstance(source, dict) and all(isinstance(s, (str, Path)) for s in source.values()):
             tables.append(f"\n[{name}]")
-            tables += [f"{json.dumps(model)} = {_toml(place)}" for model, place in source.items()]
+            tables += [
+                f"{json.dumps(model)} = {json.dumps(_absolute(place))}"
+                for model, place in source.items()
+            ]
         else:
             lines.append(f"# {name} was no path")
-    lines += [f"{name} = {_toml(value)}" for name, value in settings.to_dict().items()]
+    for name, value in settings.to_dict().items():
+        is_path = name == "store" or (name == "features" and Path(value).exists())
+        # Numbers, booleans, strings and lists are written in TOML as in JSON.
+        lines.append(f"{name} = {json.dumps(_absolute(value) if is_path else value)}")
     return "\n".join([*lines, *tables]) + "\n"
 
 
-def _toml(value: Any) -> str:
-    """Numbers, booleans, strings and lists are written as in JSON; paths are made absolute."""
-    if isinstance(value, Path):
-        value = str(value.absolute())
-    return json.dumps(value, ensure_ascii=False)
+def _absolute(path: str | Path) -> str:
+    return str(Path(path).absolute())

@@ -67,6 +67,7 @@ def print_comparison(comparison: ModelComparison) -> None:
     console.print(holds_for(first), style="dim")
 
 
+_READABLE = 28
 _NARROW = ("curve.precision", "curve.recall")
 
 
@@ -79,8 +80,10 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.table import Table
 
     console = _console()
-    kept = [i for i, name in enumerate(header) if name or any(row[i] for row in rows)]
-    kept = [i for i in kept if any(row[i] for row in rows)]
+    kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
+    widths = {i: max(len(header[i]), *(len(row[i]) for row in rows)) + 2 for i in kept}
+    while len(kept) > 3 and sum(widths[i] for i in kept[:-1]) + _READABLE > console.width:
+        kept.pop()  # words first, then what is least needed
     table = Table(box=None, pad_edge=False, header_style="dim")
     for i in kept:
         is_text = i == 0 or header[i] in ("meaning", "about", "features", "preprocessing")

@@ -24,28 +24,24 @@ class Meaning(NamedTuple):
 
 
 KEYS: dict[str, Meaning] = {
-    "curve.precision": Meaning(
-        f"generated samples that are realistic, at λ = {HEADLINE_PRECISION_LAM:g}"
-    ),
-    "curve.recall": Meaning(
-        f"real data that the model can produce, at λ = {HEADLINE_RECALL_LAM:g}"
-    ),
-    "curve.f_score": Meaning("best balance of precision and recall"),
-    "curve.area": Meaning("area under the whole trade-off"),
-    "knn.precision": Meaning("generated samples within reach of a real one", "generated"),
-    "knn.recall": Meaning("real samples within reach of a generated one", "real"),
-    "knn.density": Meaning("how deep among real samples; may exceed 1", "generated"),
-    "knn.coverage": Meaning("real samples with a generated one near", "real"),
-    "knn.authenticity": Meaning("generated samples that are not too close to one", "generated"),
-    "knn.realism": Meaning("median depth of a sample; above 1 is inside", "generated"),
-    "clipped.density": Meaning("density, robust to outliers", "generated"),
-    "clipped.coverage": Meaning("coverage, robust to outliers", "real"),
-    "cover.precision": Meaning("generated samples amid real ones", "generated"),
-    "cover.recall": Meaning("real samples amid generated ones", "real"),
-    "frechet.distance": Meaning("between Gaussian fits; lower is better"),
-    "kernel.distance": Meaning("unbiased; lower is better"),
-    "copies.of_real": Meaning("generated samples identical to a real one", "generated"),
-    "copies.within": Meaning("generated samples identical to an earlier one", "generated"),
+    "curve.precision": Meaning(f"realistic, at λ = {HEADLINE_PRECISION_LAM:g}"),
+    "curve.recall": Meaning(f"covered, at λ = {HEADLINE_RECALL_LAM:g}"),
+    "curve.f_score": Meaning("best balance of both"),
+    "curve.area": Meaning("the whole trade-off"),
+    "knn.precision": Meaning("generated near a real one", "generated"),
+    "knn.recall": Meaning("real near a generated one", "real"),
+    "knn.density": Meaning("depth among real, may pass 1", "generated"),
+    "knn.coverage": Meaning("real balls that are hit", "real"),
+    "knn.authenticity": Meaning("not too close to a real one", "generated"),
+    "knn.realism": Meaning("median depth, 1 is the edge", "generated"),
+    "clipped.density": Meaning("density without outliers", "generated"),
+    "clipped.coverage": Meaning("coverage without outliers", "real"),
+    "cover.precision": Meaning("generated amid real ones", "generated"),
+    "cover.recall": Meaning("real amid generated ones", "real"),
+    "frechet.distance": Meaning("of Gaussians, 0 is best"),
+    "kernel.distance": Meaning("unbiased, 0 is best"),
+    "copies.of_real": Meaning("identical to a real one", "generated"),
+    "copies.within": Meaning("identical to another one", "generated"),
 }
 """Every quantity that `evaluate` knows."""
 

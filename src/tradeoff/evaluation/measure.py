@@ -134,7 +134,8 @@ class _Meter:
             generated_groups=generated_groups,
             **options,
         )
-        found.curve = estimate.with_band(level=settings.level)
+        band = estimate.with_band(level=settings.level)
+        found.curve = None if found.has_few_values else band
         enough = min(len(self.real), len(self.generated)) >= FEWEST_SAMPLES
         if settings.diagnose and enough:
             single = pr_curve(folds=1, **options)
@@ -142,7 +143,7 @@ class _Meter:
             found.diagnosis = diagnose(folds=settings.folds, **options)
         ceiling = None if found.diagnosis is None else found.diagnosis.ceiling.curve
         for key in keys:
-            score = _curve_score(key, estimate, found.curve, ceiling, settings.level)
+            score = _curve_score(key, estimate, band, ceiling, settings.level)
             found.scores[key] = replace(score, low=0.0, high=1.0) if found.has_few_values else score
         found.real |= {"log_ratio": estimate.real_log_ratios, "fold": estimate.real_folds}
         found.generated |= {

@@ -213,5 +213,4 @@ def _check(settings: Settings) -> tuple[str, ...]:
     check_count("folds", settings.folds)
     if settings.limit is not None:
         check_count("limit", settings.limit)
-    names = settings.metrics
-    return resolve_keys((names,) if isinstance(names, str) else names)
+    return resolve_keys(settings.metrics)

@@ -25,7 +25,7 @@ __all__ = [
 
 _WIDTH = 88
 HEADLINE_KEYS = ("curve.precision", "curve.recall")
-HEADER = ("", "value", "interval", "real vs real", "meaning")
+HEADER = ("", "value", "interval", "real/real", "meaning")
 
 
 def title_of(evaluation: Evaluation) -> str:
@@ -67,10 +67,12 @@ def sentences_of(evaluation: Evaluation) -> list[tuple[str, str]]:
             found.append(
                 (
                     "broken",
-                    f"{len(items):,} of {side} could not be read and were left out, "
-                    f"`{items[0].id}` among them: {items[0].reason}",
+                    f"{len(items):,} of {side} left out, since they cannot be read; the first is "
+                    f"`{items[0].id}`: {items[0].reason}",
                 )
             )
+    if any(score.expected is not None for score in evaluation.scores.values()):
+        found.append(("real/real", "one half of the real samples against the other."))
     return found
 
 

@@ -55,6 +55,8 @@ class EvaluationDisplay:
 class ComparisonDisplay:
     """Draws all curves in one picture, and all models as points with intervals in another.
 
+    Models of which there is no curve, since they repeat a few samples, are left out.
+
     Args:
         comparison: of models whose curves were measured.
 
@@ -76,12 +78,13 @@ class ComparisonDisplay:
 
     def __init__(self, comparison: ModelComparison) -> None:
         needed = {"curve.precision", "curve.recall"}
-        for name, evaluation in comparison.evaluations.items():
-            if evaluation.curve is None or not needed <= evaluation.scores.keys():
-                raise InvalidInputError(
-                    f"There is no curve of {name} to draw: add curve to the metrics."
-                )
-        self.comparison = comparison
+        self.evaluations = {
+            name: found
+            for name, found in comparison.evaluations.items()
+            if found.curve is not None and needed <= found.scores.keys()
+        }
+        if not self.evaluations:
+            raise InvalidInputError("There are no curves to draw: add curve to the metrics.")
 
     def plot(self, axes: tuple[Axes, Axes] | None = None) -> ComparisonDisplay:
         """Draw on two axes, or on a new figure; `figure_` and `axes_` hold the result."""
@@ -90,8 +93,7 @@ class ComparisonDisplay:
 
             figure = Figure(figsize=(10, 5), layout="constrained")
             axes = (figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2))
-        found = self.comparison.evaluations
-        curves = {name: e.curve for name, e in found.items() if e.curve is not None}
+        curves = {n: e.curve for n, e in self.evaluations.items() if e.curve is not None}
         PRCurveDisplay(curves).plot(axes[0])
         axes[0].set_title("trade-off", fontsize="medium")
         self._plot_points(axes[1])
@@ -99,7 +101,7 @@ class ComparisonDisplay:
         return self
 
     def _plot_points(self, ax: Axes) -> None:
-        for i, (name, evaluation) in enumerate(self.comparison.evaluations.items()):
+        for i, evaluation in enumerate(self.evaluations.values()):
             x, y = evaluation["curve.recall"], evaluation["curve.precision"]
             errors = [
                 [[abs(s.value - (s.low or 0.0))], [abs((s.high or s.value) - s.value)]]
@@ -113,7 +115,6 @@ class ComparisonDisplay:
                 marker="o",
                 capsize=3,
                 color=COLORS[i % len(COLORS)],
-                label=name,
                 linestyle="none",
                 clip_on=False,
             )
@@ -126,4 +127,3 @@ class ComparisonDisplay:
         )
         ax.set_title("models", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(loc="lower left", fontsize="small", framealpha=0.9, edgecolor="none")

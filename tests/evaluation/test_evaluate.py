@@ -1,0 +1,295 @@
+"""From sources to a result: scores, findings, warnings, and a result that loses nothing."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tradeoff import Evaluation, InvalidInputError, compare, evaluate
+from tradeoff.evaluation import ModelComparison, Score
+from tradeoff.evaluation.comparison import _corrected
+from tradeoff.evaluation.findings import findings_of, warnings_of
+from tradeoff.evaluation.keys import DEFAULT_METRICS, KEYS, resolve_keys
+from tradeoff.settings import Settings
+
+QUICK = {"estimator": "logistic", "diagnose": False, "progress": False}
+RNG = np.random.default_rng(0)
+REAL = RNG.normal(size=(600, 3))
+HALF = np.abs(RNG.normal(size=(600, 3)))
+
+
+@pytest.fixture(scope="module")
+def curve_only():
+    return evaluate(real=REAL, generated=HALF, metrics="curve", **QUICK)
+
+
+def test_families_and_keys():
+    assert resolve_keys(("curve",)) == (
+        *("curve.precision", "curve.recall", "curve.f_score", "curve.area"),
+    )
+    assert resolve_keys(("knn.realism", "frechet")) == ("knn.realism", "frechet.distance")
+    assert Settings().metrics == DEFAULT_METRICS
+    assert set(resolve_keys(tuple({key.partition(".")[0] for key in KEYS}))) == set(KEYS) - {
+        "knn.realism"
+    }
+
+
+def test_scores_are_those_of_the_functions_behind_them(curve_only):
+    from tradeoff import pr_curve
+
+    estimate = pr_curve(real=REAL, generated=HALF, estimator="logistic", progress=False)
+    score = curve_only["curve.precision"]
+    assert score.value == estimate.curve.precision(20.0)
+    assert score.low == estimate.interval([20.0]).precision[0, 0]
+    assert curve_only["curve.recall"].value == estimate.curve.recall(0.4)
+    assert curve_only["curve.area"].low < curve_only["curve.area"].value
+    np.testing.assert_array_equal(
+        curve_only.samples["real"].values["log_ratio"], estimate.real_log_ratios
+    )
+
+
+@pytest.mark.torch
+def test_every_metric_is_measured_and_kept_by_id(tmp_path):
+    every = ("curve", "knn", "knn.realism", "clipped", "cover", "frechet", "kernel", "copies")
+    result = evaluate(real=REAL, generated=HALF, metrics=every, **QUICK)
+    assert list(result.scores) == list(KEYS)
+    from tradeoff import frechet_distance, support_metrics
+
+    metrics = support_metrics(real=REAL, generated=HALF, progress=False)
+    for name in ("precision", "recall", "density", "coverage"):
+        assert result[f"knn.{name}"].value == metrics[name].value
+        assert (result[f"knn.{name}"].low, result[f"knn.{name}"].high) == metrics[name].interval()
+    assert result["frechet.distance"].value == frechet_distance(real=REAL, generated=HALF)
+    real, made = result.samples["real"], result.samples["generated"]
+    assert real.ids[:2] == ("real[0]", "real[1]")
+    for key, meaning in KEYS.items():
+        if meaning.side is not None:
+            side = real if meaning.side == "real" else made
+            assert len(side.values[key]) == len(side.ids), key
+    assert made.values["knn.precision"].mean() == metrics.precision
+    nearest = int(np.argmin(((REAL - HALF[0]) ** 2).sum(1)))
+    assert made.values["nearest_real"][0] == f"real[{nearest}]"
+    _assert_survives(result, tmp_path)
+
+
+def _assert_survives(result, folder):
+    again = Evaluation.from_json(result.to_json())
+    assert again.to_json() == result.to_json()
+    assert again.scores == result.scores
+    assert again.findings == result.findings
+    assert again.settings == result.settings
+    assert again.samples is None
+    result.save(folder / "result")
+    loaded = Evaluation.load(folder / "result")
+    assert loaded.to_json() == result.to_json()
+    for side, values in result.samples.items():
+        assert loaded.samples[side].ids == values.ids
+        assert loaded.samples[side].labels == values.labels
+        assert loaded.samples[side].values.keys() == values.values.keys()
+        for key, column in values.values.items():
+            np.testing.assert_array_equal(loaded.samples[side].values[key], column)
+
+
+@pytest.mark.torch
+def test_a_result_survives_json_and_parquet(tmp_path, curve_only):
+    _assert_survives(curve_only, tmp_path)
+    np.testing.assert_array_equal(
+        Evaluation.from_json(curve_only.to_json()).curve.intercepts, curve_only.curve.intercepts
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "must be JSON of an evaluation"),
+        ("[]", "must have the schema tradeoff.Evaluation version 1"),
+        ('{"schema": "tradeoff.Evaluation", "version": 9}', "must have the schema"),
+    ],
+)
+def test_json_that_is_no_result(text, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Evaluation.from_json(text)
+
+
+def test_there_is_no_result_in_an_empty_folder(tmp_path):
+    with pytest.raises(InvalidInputError, match="must hold an evaluation"):
+        Evaluation.load(tmp_path)
+
+
+def test_the_summary_fits_a_screen_and_says_what_it_depends_on(curve_only):
+    text = str(curve_only)
+    lines = text.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    assert lines[0] == "600 real and 600 generated samples, identity"
+    assert "recall lost: Of at least" in text
+    assert lines[-1].endswith("these features (identity) and this estimator (logistic).")
+
+
+def test_diagnosis_ceiling_and_certificate():
+    far = RNG.normal(3, 1, (400, 3))
+    result = evaluate(
+        real=REAL, generated=far, metrics="curve", estimator="logistic", progress=False
+    )
+    assert result.ceiling.precision(1.0) > 0.9 > result.curve.precision(1.0)
+    assert result["curve.precision"].expected == result.ceiling.precision(20.0)
+    assert result.certificate.precision(20.0) < 1.0
+    assert result.tightness is not None
+    assert "certified: Precision at λ = 20 is at most" in str(result)
+
+
+def test_sides_must_be_alike():
+    with pytest.raises(InvalidInputError, match="must hold features samples, like the real ones"):
+        evaluate(real=REAL, generated=["text"] * 30, **QUICK)
+    with pytest.raises(InvalidInputError, match="Got 3 in `real` and 2 in `generated`"):
+        evaluate(real=REAL, generated=HALF[:, :2], **QUICK)
+
+
+def test_broken_rows_are_counted_and_named():
+    holes = HALF.copy()
+    holes[[3, 7], 0] = np.nan
+    result = evaluate(real=REAL, generated=holes, metrics="curve", **QUICK)
+    assert [item.id for item in result.broken["generated"]] == ["generated[3]", "generated[7]"]
+    assert result.provenance["generated_samples"] == 598
+    assert "broken: 2 of generated left out" in str(result)
+    with pytest.raises(InvalidInputError, match=r"`generated\[3\]` of generated is broken"):
+        evaluate(real=REAL, generated=holes, broken="stop", **QUICK)
+
+
+def test_given_functions_embed(tmp_path):
+    texts = [f"{'a' * i} {'b' * (i % 3)}" for i in range(60)]
+    result = evaluate(
+        real=texts,
+        generated=texts[::-1],
+        features=lambda batch: [[len(t), t.count("b"), hash(len(t)) % 3] for t in batch],
+        metrics="curve",
+        **QUICK,
+    )
+    assert result.provenance["features"].endswith("<lambda>")
+    json.loads(result.to_json())
+
+
+def test_protocols_end_to_end():
+    result = evaluate(real=REAL, generated=HALF, protocol="sajjadi-2018", progress=False)
+    from tradeoff import reproduce
+
+    expected = reproduce("sajjadi-2018", real=REAL, generated=HALF, progress=False)
+    assert {key: score.value for key, score in result.scores.items()} == expected.scores
+    assert any("are those of inception-2015-12-05.pt" in warning for warning in result.warnings)
+    assert "this protocol (sajjadi-2018)" in str(result)
+    pixels = np.zeros((30, 8, 8, 3), np.uint8)
+    with pytest.raises(InvalidInputError, match="`features` must be given for adm, whose publ"):
+        evaluate(real=pixels, generated=pixels, protocol="adm")
+
+
+def score(value, low=None, high=None, expected=None):
+    return Score(value=value, low=low, high=high, expected=expected)
+
+
+@pytest.mark.parametrize(
+    ("scores", "names"),
+    [
+        ({"curve.precision": score(0.9, 0.85, 0.95, 1.0)}, ["precision lost"]),
+        ({"curve.precision": score(0.97, 0.9, 1.0, 1.0)}, []),
+        ({"curve.precision": score(0.9, 0.85, 0.95, 0.93)}, []),
+        ({"curve.recall": score(0.5, 0.4, 0.6)}, ["recall lost"]),
+        ({"knn.recall": score(0.1, 0.05, 0.2, 0.8)}, ["recall lost"]),
+        ({"knn.recall": score(0.4, 0.3, 0.5, 0.8)}, []),
+        ({"knn.precision": score(0.1, 0.05, 0.2, 0.8)}, ["precision lost"]),
+        ({"copies.of_real": score(0.5, 0.4, 0.6, 0.0)}, ["memorized"]),
+        ({"copies.of_real": score(0.5, 0.4, 0.6, 0.45)}, []),
+        ({"knn.authenticity": score(0.1, 0.05, 0.15, 0.5)}, ["memorized"]),
+        ({"copies.within": score(0.5, expected=0.1)}, ["repeats itself"]),
+        ({"copies.within": score(0.1, expected=0.1)}, []),
+    ],
+)
+def test_findings(scores, names):
+    assert [finding.name for finding in findings_of(scores)] == names
+
+
+def warnings(scores, real=1000, generated=1000, columns=10, **options):
+    sizes = {"real_samples": real, "generated_samples": generated, "columns": columns}
+    return " ".join(warnings_of(scores, Settings(**options), **sizes))
+
+
+def test_warnings_name_the_sizes_that_would_do():
+    wide = {"curve.recall": score(0.5, 0.4, 0.6)}
+    assert "±0.10 only: about 4,000 samples of each side would give ±0.05" in warnings(wide)
+    assert warnings({"curve.recall": score(0.5, 0.46, 0.54)}) == ""
+    few = warnings({"curve.recall": score(0.5)}, real=100)
+    assert "at least 160 samples of each side; there are 100" in few
+    unequal = warnings({"knn.coverage": score(0.3, expected=0.38)}, real=5000, generated=500)
+    assert "of a perfect model is 0.380: take 5,000 of each" in unequal
+    singular = warnings({"frechet.distance": score(9.0)}, columns=2048)
+    assert "1,000 samples for 2,048 columns and is biased upward: 20,480 of each" in singular
+
+
+def test_a_few_values_repeated_are_not_taken_for_many_samples():
+    """Ten samples a hundred times each: the interval of the curve says that nothing is known."""
+    few = np.repeat(REAL[:10], 60, axis=0)
+    result = evaluate(real=REAL, generated=few, metrics=("curve", "copies"), **QUICK)
+    assert (result["curve.recall"].low, result["curve.recall"].high) == (0.0, 1.0)
+    assert result.curve is None
+    assert {finding.name for finding in result.findings} == {"memorized", "repeats itself"}
+    assert any("Only 10 of 600 generated samples are distinct" in w for w in result.warnings)
+
+
+def test_copies_widen_intervals():
+    """Each sample twice is no more information than once."""
+    other = RNG.normal(0.5, 1, (400, 3))
+    curves = [
+        evaluate(real=REAL, generated=x, metrics="curve", **QUICK).curve
+        for x in (other, np.repeat(other, 2, axis=0))
+    ]
+    once, twice = (c.upper.precision(1.0) - c.lower.precision(1.0) for c in curves)
+    assert twice == pytest.approx(once, rel=0.15)  # 0.75 of it if copies counted twice
+
+
+def test_models_are_compared_in_pairs_with_corrected_tests():
+    models = {"same": RNG.normal(size=(600, 3)), "half": HALF, "again": RNG.normal(size=(600, 3))}
+    result = compare(real=REAL, generated=models, metrics="curve", **QUICK)
+    assert list(result.evaluations) == ["same", "half", "again"]
+    pairs = {(d.first, d.second) for d in result.differences}
+    assert pairs == {("same", "half"), ("same", "again"), ("half", "again")}
+    recall = {(d.first, d.second): d for d in result.differences if d.key == "curve.recall"}
+    assert recall["same", "half"].low > 0.3
+    assert recall["half", "again"].high < -0.3
+    assert recall["same", "again"].p_value > 0.05
+    text = " ".join(result.verdicts)
+    assert "same has higher recall than half" in text
+    assert "again has higher recall than half" in text
+    assert "the recall of same and again cannot be told apart at this N" in text
+    assert "these features (identity)" in str(result)
+    again = ModelComparison.from_json(result.to_json())
+    assert again.to_json() == result.to_json()
+    with pytest.raises(InvalidInputError, match="`other` is none of the models same, half, again"):
+        result["other"]
+
+
+def test_holm():
+    from tradeoff.evaluation import ModelDifference
+
+    def made(p):
+        return ModelDifference(
+            first="a", second="b", key="k", value=0, low=0, high=0, p_value=p, resolvable=0
+        )
+
+    found = _corrected([made(p) for p in (0.04, 0.01, 0.03, 0.9)])
+    assert [round(d.p_value, 6) for d in found] == [0.09, 0.04, 0.09, 0.9]
+    assert _corrected([]) == ()
+
+
+def test_what_compare_refuses():
+    with pytest.raises(InvalidInputError, match="at least two models by name. Got 1"):
+        compare(real=REAL, generated={"one": HALF}, **QUICK)
+    with pytest.raises(InvalidInputError, match="`generated` must be a dict"):
+        compare(real=REAL, generated=HALF, **QUICK)
+
+
+@pytest.mark.torch
+def test_a_comparison_is_saved(tmp_path):
+    models = {"a/b": HALF, "c": REAL[::-1] + 0.01}
+    result = compare(real=REAL, generated=models, metrics=("curve", "knn"), **QUICK)
+    result.save(tmp_path)
+    assert Evaluation.load(tmp_path / "a_b").to_json() == result["a/b"].to_json()
+    assert (tmp_path / "comparison.json").exists()

@@ -1,0 +1,104 @@
+"""One configuration for Python, the command line and TOML: the three cannot drift."""
+
+import dataclasses
+import inspect
+import typing
+
+import pytest
+
+from tradeoff import InvalidInputError, Settings, evaluate
+from tradeoff.cli import evaluate as command
+from tradeoff.settings import Options, read_config, write_config
+
+NAMES = [field.name for field in dataclasses.fields(Settings)]
+CHANGED = Settings(
+    kind="image",
+    column="x",
+    label="y",
+    features="efficientnet-lite0",
+    size=64,
+    trusted=True,
+    device="cpu",
+    dtype="bfloat16",
+    store="/somewhere",
+    limit=10,
+    broken="stop",
+    metrics=("curve", "knn.density"),
+    protocol="adm",
+    estimator="fast",
+    folds=4,
+    k=3,
+    diagnose=False,
+    level=0.9,
+    seed=7,
+)
+
+
+def test_python_and_the_command_line_have_every_setting():
+    assert typing.get_type_hints(Options) == typing.get_type_hints(Settings)
+    parameters = inspect.signature(command.run).parameters
+    assert set(NAMES) <= set(parameters)
+    for name in NAMES:
+        assert parameters[name].default is None  # what is not said does not override a file
+        help_text = parameters[name].annotation.__metadata__[0].help
+        assert len(help_text) > 8, name
+
+
+def test_every_setting_survives_a_file(tmp_path):
+    assert len(CHANGED.to_dict()) == len(NAMES)
+    path = tmp_path / "run.toml"
+    path.write_text(write_config(CHANGED, real="/a", generated={"x y": "/b", "ü": "/c"}))
+    values = read_config(path)
+    assert values.pop("real") == "/a"
+    assert values.pop("generated") == {"x y": "/b", "ü": "/c"}
+    assert Settings.of(values) == CHANGED
+
+
+def test_defaults_are_not_written():
+    assert Settings().to_dict() == {}
+    assert write_config(Settings(), real=[1], generated=[2]).count("=") == 0
+
+
+def test_paths_of_a_file_start_from_its_folder(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text('real = "a"\nstore = "s"\n[generated]\nmodel = "b"\n')
+    values = read_config(path)
+    assert values["real"] == str(tmp_path / "a")
+    assert values["store"] == str(tmp_path / "s")
+    assert values["generated"] == {"model": str(tmp_path / "b")}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("real = ", "must be TOML"), ("\xff", "must be TOML"), (None, "cannot be read: No such file")],
+)
+def test_files_that_cannot_be_read(tmp_path, text, message):
+    path = tmp_path / "run.toml"
+    if text is not None:
+        path.write_text(text, encoding="latin-1")
+    with pytest.raises(InvalidInputError, match=message):
+        read_config(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": "precision"}, "is several quantities: say which of curve.precision, knn.prec"),
+        ({"metrics": "density"}, "is several quantities: say which of knn.density, clipped.dens"),
+        ({"metrics": "coverage"}, "knn.coverage, clipped.coverage"),
+        ({"metrics": "authenticity"}, "has a full name: knn.authenticity"),
+        ({"metrics": "beauty"}, "must be families .curve, knn, clipped, cover, frechet, kernel"),
+        ({"metrics": ()}, "at least one metric"),
+        ({"sede": 1}, "`sede` is no setting. Known are kind, column"),
+        ({"protocol": "fid"}, "`protocol` must be one of sajjadi-2018"),
+        ({"estimator": "magic"}, "`estimator` must be one of"),
+        ({"broken": "ignore"}, "`broken` must be one of skip, stop"),
+        ({"level": 95}, "`level` must lie strictly between 0 and 1"),
+        ({"k": 0}, "`k` must be a whole number"),
+        ({"limit": -1}, "`limit` must be a whole number"),
+        ({"seed": -1}, "`seed` must be a whole number"),
+    ],
+)
+def test_mistakes_come_to_light_before_anything_is_read(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        evaluate(real="nowhere", generated="nowhere", **options)
