@@ -30,6 +30,7 @@ docs:            ## build the site; any warning is an error
 
 data:            ## real images and texts, embedded for the tests
 	$(PYTHON) -m benchmarks.datasets --quick
+	$(PYTHON) -m benchmarks.scenarios
 
 bench:           ## every benchmark at full size
 	@for file in benchmarks/bench_*.py; do name=$${file#benchmarks/bench_}; \

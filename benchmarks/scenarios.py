@@ -1,4 +1,7 @@
-"""Real data, and "models" of which it is known what is wrong with them."""
+"""Real data, and "models" of which it is known what is wrong with them.
+
+`python -m benchmarks.scenarios` embeds what the tests need into a feature store.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from benchmarks.datasets import cifar_pixels, fashion_pixels, text_lines
+from benchmarks.datasets import CACHE, cifar_pixels, fashion_pixels, text_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+STORE = str(CACHE / "features")
+QUICK_IMAGES = 1000
+QUICK_TEXTS = 1200
 FOREIGN = 0.3
 FEW = 10
 DROPPED = (8, 9)  # ships and trucks
@@ -141,3 +147,19 @@ def _spoiled(images: Images, rng: np.random.Generator) -> Images:
     x[:half] = gaussian_filter(x[:half], (0, 1.2, 1.2, 0))
     x[half:] += rng.normal(0, 30, x[half:].shape)
     return Images(np.clip(x, 0, 255).astype(np.uint8), images.labels)
+
+
+if __name__ == "__main__":
+    from tradeoff.data import open_source
+    from tradeoff.engine import embed_source
+    from tradeoff.features import EfficientNetLite0, FeatureStore, MiniLM
+
+    photos, spoiled = cifar_models(QUICK_IMAGES)
+    written, others = text_models(QUICK_TEXTS)
+    for encoder, sources in (
+        (EfficientNetLite0(size=128), [photos, *(model.samples for model in spoiled.values())]),
+        (MiniLM(), [written, *others.values()]),
+    ):
+        for samples in sources:
+            values = samples.pixels if isinstance(samples, Images) else samples
+            embed_source(open_source(values), encoder, store=FeatureStore(STORE))

@@ -4,10 +4,14 @@ A model that collapsed to one mode, or drops modes, is precise and recalls littl
 ridden with outliers is not precise and recalls.
 """
 
+import json
+import tempfile
+
 import numpy as np
 import pytest
 
-from tradeoff import pr_curve, reproduce, support_metrics
+from tests.cli.run import tradeoff
+from tradeoff import evaluate, pr_curve, reproduce, support_metrics
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.protocols import PROTOCOLS
 
@@ -38,6 +42,22 @@ def curve_door(**samples):
     return of_curve(pr_curve(**samples, progress=False).curve)
 
 
+def evaluate_door(**samples):
+    found = evaluate(**samples, metrics="curve", diagnose=False, progress=False)
+    return found["curve.precision"].value, found["curve.recall"].value
+
+
+def command_door(**samples):
+    with tempfile.TemporaryDirectory() as folder:
+        sources = []
+        for side, x in samples.items():
+            np.save(f"{folder}/{side}.npy", x)
+            sources += [f"--{side}", f"{folder}/{side}.npy"]
+        done = tradeoff("evaluate", *sources, "--metrics", "curve", "--no-diagnose", "--json")
+    scores = json.loads(done.stdout)["scores"]
+    return scores["curve.precision"]["value"], scores["curve.recall"]["value"]
+
+
 def neighbor_door(quality, diversity):
     def door(**samples):
         found = support_metrics(**samples, metrics=(quality, diversity), progress=False)
@@ -63,13 +83,15 @@ def protocol_door(name):
 torch = pytest.mark.torch
 DOORS = {
     "pr_curve": curve_door,
+    "evaluate": evaluate_door,
+    "command line": command_door,
     "knn.precision and recall": neighbor_door("precision", "recall"),
     "knn.density and coverage": neighbor_door("density", "coverage"),
     "clipped": neighbor_door("clipped_density", "clipped_coverage"),
     "cover": neighbor_door("cover_precision", "cover_recall"),
     **{name: protocol_door(name) for name in PROTOCOLS},
 }
-WITHOUT_TORCH = {"pr_curve", "sajjadi-2018", "simon-2019"}
+WITHOUT_TORCH = {"pr_curve", "evaluate", "command line", "sajjadi-2018", "simon-2019"}
 every_door = pytest.mark.parametrize(
     "door",
     [

@@ -27,21 +27,28 @@ app.command("protocols")(protocols.run)
 app.command("doctor")(doctor.run)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tradeoff {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and end.", is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Print the version and end.", is_eager=True, callback=_print_version
+        ),
     ] = False,
 ) -> None:
-    if version:
-        typer.echo(f"tradeoff {__version__}")
-        raise typer.Exit
+    """Options before a command."""
 
 
 def main() -> None:
     """Run a command; a mistake ends in one sentence and exit code 2."""
     try:
-        app()
+        app(prog_name="tradeoff")
     except TradeoffError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)

@@ -1,0 +1,261 @@
+"""The command line: what it prints, how it ends, and how mistakes are told."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from tests.cli.run import tradeoff
+from tradeoff import Evaluation, evaluate
+
+QUICK = ("--estimator", "logistic", "--no-diagnose", "--metrics", "curve")
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    root = tmp_path_factory.mktemp("arrays")
+    rng = np.random.default_rng(0)
+    np.save(root / "real.npy", rng.normal(size=(400, 3)))
+    np.save(root / "good.npy", rng.normal(size=(400, 3)))
+    np.save(root / "half.npy", np.abs(rng.normal(size=(400, 3))))
+    return root
+
+
+def evaluate_command(paths, *options, generated="half.npy"):
+    sources = ("--real", paths / "real.npy", "--generated", paths / generated)
+    return tradeoff("evaluate", *sources, *QUICK, *options)
+
+
+def test_a_summary(paths):
+    done = evaluate_command(paths)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith("400 real and 400 generated samples, identity\n")
+    assert "recall lost" in done.stdout
+
+
+def test_json_is_the_result_of_python(paths):
+    done = evaluate_command(paths, "--json")
+    expected = evaluate(
+        real=paths / "real.npy",
+        generated=paths / "half.npy",
+        estimator="logistic",
+        diagnose=False,
+        metrics="curve",
+    )
+    assert done.stdout == expected.to_json() + "\n"
+
+
+def test_quiet_prints_findings_only(paths):
+    done = evaluate_command(paths, "--quiet")
+    assert done.stdout.startswith("recall lost: ")
+    assert done.stdout.count("\n") == 1
+    assert evaluate_command(paths, "-q", generated="good.npy").stdout == ""
+
+
+@pytest.mark.torch
+def test_a_run_can_be_repeated_from_its_file(paths, tmp_path):
+    first = evaluate_command(paths, "--out", tmp_path / "first", "--json", "--seed", "3")
+    assert {path.name for path in (tmp_path / "first").iterdir()} == {
+        *("evaluation.json", "real.parquet", "generated.parquet", "run.toml"),
+    }
+    config = tmp_path / "first" / "run.toml"
+    again = tradeoff("evaluate", "--config", config, "--json")
+    assert again.stdout == first.stdout
+    changed = tradeoff("evaluate", "--config", config, "--json", "--seed", "4")
+    assert json.loads(changed.stdout)["settings"]["seed"] == 4
+    assert Evaluation.load(tmp_path / "first").to_json() + "\n" == first.stdout
+
+
+def test_gates(paths):
+    passed = evaluate_command(paths, "--fail-under", "curve.precision=0.5")
+    assert passed.exit_code == 0
+    assert passed.stderr.startswith("gate: curve.precision = 0.9")
+    assert "is not below 0.5" in passed.stderr
+    failed = evaluate_command(
+        paths, "--fail-under", "curve.precision=0.5", "--fail-under", "curve.recall=0.9"
+    )
+    assert failed.exit_code == 1
+    assert "is below 0.9" in failed.stderr
+    assert evaluate_command(paths, "--fail-over", "curve.area=0.1").exit_code == 1
+
+
+def test_pictures(paths, tmp_path):
+    assert evaluate_command(paths, "--plot", tmp_path / "one.png").exit_code == 0
+    assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
+    models = [f"{name}={paths / name}.npy" for name in ("good", "half")]
+    done = tradeoff(
+        *("compare", "--real", paths / "real.npy", "--generated", *models, *QUICK),
+        *("--plot", tmp_path / "both.svg"),
+    )
+    assert "good has higher recall than half" in done.stdout
+    assert b"precision at" in (tmp_path / "both.svg").read_bytes()
+    refused = evaluate_command(paths, "--plot", tmp_path / "one.xyz")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+
+
+def test_models_by_option_or_argument(paths, tmp_path):
+    first, second = (f"{name}={paths / name}.npy" for name in ("good", "half"))
+    real = ("--real", paths / "real.npy")
+    one = tradeoff("compare", *real, "--generated", first, "--generated", second, *QUICK, "-q")
+    other = tradeoff("compare", *real, first, second, *QUICK, "-q")
+    assert one.stdout == other.stdout != ""
+    out = tradeoff("compare", *real, first, second, *QUICK, "--json")
+    assert list(json.loads(out.stdout)["evaluations"]) == ["good", "half"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--real", "nowhere", "--generated", "nowhere"), "error: `nowhere` does not exist."),
+        (("--real", "nowhere"), "error: `--generated` must be given, as an option or in a TOML"),
+        (("--config", "nowhere.toml"), "error: `nowhere.toml` cannot be read: No such file"),
+        (("--real", "a", "--generated", "b", "--metrics", "recall"), "say which of curve.recall"),
+        (("--real", "a", "--generated", "b", "--fail-under", "curve.recall"), "such as curve.rec"),
+        (
+            ("--real", "a", "--generated", "b", "--metrics", "knn", "--fail-under", "curve.area=1"),
+            "`curve.area` will not be measured: choose among knn.precision",
+        ),
+    ],
+)
+def test_mistakes_are_one_sentence(arguments, message):
+    done = tradeoff("evaluate", *arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_models_must_have_names(paths):
+    done = tradeoff("compare", "--real", paths / "real.npy", "--generated", "x.npy")
+    assert done.exit_code == 2
+    assert "must be NAME=PATH with a name for each model. Got 'x.npy'" in done.stderr
+
+
+def test_unknown_options_offer_known_ones():
+    done = tradeoff("evaluate", "--reel", "x")
+    assert done.exit_code == 2
+    assert "--real" in done.stderr
+
+
+def test_version_and_protocols():
+    from tradeoff import __version__
+    from tradeoff.protocols import PROTOCOLS
+
+    assert tradeoff("--version").stdout == f"tradeoff {__version__}\n"
+    listed = tradeoff("protocols").stdout.splitlines()
+    assert [line.split("\t")[0] for line in listed] == list(PROTOCOLS)
+
+
+@pytest.mark.torch
+def test_a_store_is_made_and_inspected(tmp_path):
+    (tmp_path / "texts.txt").write_text("A rose.\nA cat.\nA dog.\n")
+    store = ("--store", tmp_path / "store")
+    arguments = ("embed", tmp_path / "texts.txt", *store, "--features", "all-minilm-l6-v2", "-q")
+    assert "3 samples by all-minilm-l6-v2, 384 columns: 3 embedded, 0 found" in (
+        tradeoff(*arguments).stdout
+    )
+    assert "0 embedded, 3 found in the store" in tradeoff(*arguments).stdout
+    shown = tradeoff("embed", *store).stdout
+    assert shown.split("\t")[:3] == ["all-minilm-l6-v2", "3", "1"]
+    assert "holds no features" in tradeoff("embed", "--store", tmp_path / "none").stdout
+    assert "`--store` must name the folder" in tradeoff("embed").stderr
+
+
+@pytest.mark.torch
+def test_the_doctor_names_what_works(monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    shown = tradeoff("doctor")
+    assert shown.exit_code == 0
+    assert "efficientnet-lite0\tworks, weights" in shown.stdout
+    assert (
+        "facebook/dinov2-base (default)\t`facebook/dinov2-base` cannot be fetched" in shown.stdout
+    )
+    assert "device\tcpu" in shown.stdout
+
+
+def on_terminal(*arguments, columns, **environment):
+    """What a terminal of so many columns shows."""
+    main, side = pty.openpty()
+    import fcntl
+    import struct
+    import termios
+
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"} | environment
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tradeoff", *map(str, arguments)],
+        stdout=side,
+        stderr=side,
+        env={"TERM": "xterm", **environment},
+    )
+    os.close(side)
+    shown = b""
+    while True:
+        try:
+            block = os.read(main, 1 << 16)
+        except OSError:
+            break
+        if not block:
+            break
+        shown += block
+    assert process.wait() == 0
+    return shown.decode()
+
+
+def test_terminals_wide_and_narrow_with_and_without_color(paths):
+    sources = ("evaluate", "--real", paths / "real.npy", "--generated", paths / "half.npy", *QUICK)
+    wide = on_terminal(*sources, columns=120)
+    assert "realistic, at λ = 20" in wide
+    assert "\x1b[1;31mrecall lost" in wide
+    narrow = on_terminal(*sources, columns=50, NO_COLOR="1")
+    assert "realistic, at" not in narrow
+    assert "curve.recall" in narrow
+    assert "\x1b[1;31m" not in narrow
+    lines = narrow.split("\r\x1b[K")[-1].replace("\r", "").splitlines()
+    assert max(len(_plain(line)) for line in lines) <= 50
+
+
+def _plain(text):
+    import re
+
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
+
+
+def test_help_answers_at_once(tmp_path):
+    """Within 1.5 times the time of a bare Typer application; the best of several runs each."""
+    bare = tmp_path / "bare.py"
+    bare.write_text(
+        "import typer\napp = typer.Typer()\n"
+        '@app.command()\ndef one(name: str = "a"): "Say a name."\n'
+        '@app.command()\ndef two(name: str = "a"): "Say another."\n'
+        "app()\n"
+    )
+
+    def seconds(*command):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, *command, "--help"], capture_output=True, check=True)
+        return time.perf_counter() - start
+
+    ours, theirs = [], []
+    for _ in range(6):
+        theirs.append(seconds(str(bare)))
+        ours.append(seconds("-m", "tradeoff"))
+    assert min(ours) < 1.5 * min(theirs)
+
+
+def test_completion_is_offered():
+    done = subprocess.run(
+        [sys.executable, "-m", "tradeoff"],
+        env=os.environ
+        | {"_TRADEOFF_COMPLETE": "complete_bash", "COMP_WORDS": "tradeoff ev", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "evaluate" in done.stdout

@@ -1,0 +1,112 @@
+"""The same number through every door: each way of keeping the same samples, each way of asking."""
+
+import json
+import tarfile
+import zipfile
+
+import numpy as np
+import pytest
+
+from benchmarks.scenarios import Images, cifar_models, write_folder, write_npz
+from tests.cli.run import tradeoff
+from tradeoff import Settings, evaluate
+from tradeoff.settings import write_config
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
+]
+
+SETTINGS = Settings(
+    features="efficientnet-lite0",
+    size=48,
+    estimator="logistic",
+    diagnose=False,
+    metrics=("curve", "knn", "frechet", "kernel", "copies"),
+)
+
+
+@pytest.fixture(scope="module")
+def doors(tmp_path_factory):
+    """The same images of both sides, kept in every way; order and all."""
+    import datasets
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+    import torch
+
+    root = tmp_path_factory.mktemp("doors")
+    real, models = cifar_models(120)
+    sides = {"real": real, "generated": models["two classes dropped"].samples}
+    found = {}
+    for side, images in sides.items():
+        ordered = Images(images.pixels, np.zeros(len(images.pixels), int))  # one folder, one order
+        folder = write_folder(ordered, root / side)
+        files = sorted(folder.rglob("*.png"))
+        with zipfile.ZipFile(root / f"{side}.zip", "w") as archive:
+            for file in files:
+                archive.write(file, file.name)
+        with tarfile.open(root / f"{side}.tar", "w") as archive:
+            for file in files:
+                archive.add(file, file.name)
+        encoded = [file.read_bytes() for file in files]
+        parquet.write_table(arrow.table({"image": encoded}), root / f"{side}.parquet")
+        ways = {
+            "folder": folder,
+            "npz": write_npz(ordered, root / f"{side}.npz"),
+            "zip": root / f"{side}.zip",
+            "tar": root / f"{side}.tar",
+            "parquet": root / f"{side}.parquet",
+            "array": images.pixels,
+            "tensor": torch.from_numpy(images.pixels),
+            "encoded": encoded,
+            "dataset": datasets.Dataset.from_dict(
+                {"image": [{"bytes": b, "path": None} for b in encoded]}
+            ),
+        }
+        for way, value in ways.items():
+            found.setdefault(way, {})[side] = value
+    return found, root
+
+
+def numbers(result):
+    return json.loads(result.to_json())["scores"]
+
+
+@pytest.fixture(scope="module")
+def expected(doors):
+    return numbers(evaluate(**doors[0]["folder"], settings=SETTINGS))
+
+
+@pytest.mark.parametrize(
+    "way", ["npz", "zip", "tar", "parquet", "array", "tensor", "encoded", "dataset"]
+)
+def test_every_way_of_keeping_images(doors, expected, way):
+    assert numbers(evaluate(**doors[0][way], settings=SETTINGS)) == expected
+
+
+def test_ready_made_features(doors, expected, tmp_path):
+    from tradeoff.data import open_source
+    from tradeoff.engine import embed_source
+    from tradeoff.features import EfficientNetLite0
+
+    encoder = EfficientNetLite0(size=48)
+    paths = {}
+    for side, pixels in doors[0]["array"].items():
+        paths[side] = tmp_path / f"{side}.npy"
+        np.save(paths[side], embed_source(open_source(pixels), encoder).features)
+    result = evaluate(**paths, settings=SETTINGS, features=None, size=None)
+    assert numbers(result) == expected
+
+
+def test_command_and_file(doors, expected, tmp_path):
+    paths = doors[0]["npz"]
+    options = ["--features", "efficientnet-lite0", "--size", "48", "--estimator", "logistic"]
+    sources = ["--real", paths["real"], "--generated", paths["generated"]]
+    done = tradeoff("evaluate", *sources, *options, "--no-diagnose", "--json")
+    assert json.loads(done.stdout)["scores"] == expected
+    config = tmp_path / "run.toml"
+    config.write_text(write_config(SETTINGS, **paths))
+    done = tradeoff("evaluate", "--config", config, "--json", "--store", tmp_path / "store")
+    assert json.loads(done.stdout)["scores"] == expected
+    again = tradeoff("evaluate", "--config", config, "--json", "--store", tmp_path / "store")
+    assert json.loads(again.stdout)["scores"] == expected
