@@ -38,14 +38,14 @@ class ImageFolder:
     """
 
     kind: ClassVar[Kind] = "image"
-    path: Path
+    path: str | Path
 
     def __len__(self) -> int:
-        return sum(1 for _ in _walk(self.path))
+        return sum(1 for _ in _walk(Path(self.path)))
 
     def __iter__(self) -> Iterator[Sample | Broken]:
         found = False
-        for path in _walk(self.path):
+        for path in _walk(Path(self.path)):
             found = True
             name = path.relative_to(self.path).as_posix()
             label = name.rpartition("/")[0] or None
@@ -61,10 +61,17 @@ class ImageFolder:
 
 def _walk(folder: Path) -> Iterator[Path]:
     """Image files in an order that does not depend on the file system."""
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir():
-            yield from _walk(Path(entry.path))
-        elif entry.name.lower().endswith(IMAGE_SUFFIXES):
-            yield Path(entry.path)
+    names, folders = list[str](), set[str]()  # nothing larger is kept of millions of files
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                folders.add(entry.name)
+            if entry.name in folders or entry.name.lower().endswith(IMAGE_SUFFIXES):
+                names.append(entry.name)
+    for name in sorted(names):
+        if name in folders:
+            yield from _walk(folder / name)
+        else:
+            yield folder / name

@@ -146,6 +146,7 @@ class _Run:
     digests: list[str] = field(default_factory=list)
     features: list[npt.NDArray[Any]] = field(default_factory=list)
     broken: list[Broken] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
     embedded: int = 0
 
     def take(self, chunk: _Chunk) -> None:
@@ -164,9 +165,13 @@ class _Run:
                 self._refuse(item)
                 continue
             self.ids.append(item.id)
-            self.labels.append(item.label)
+            self.labels.append(self._one(item.label))
             if self.shelf is not None:
                 self.digests.append(item.digest)
+
+    def _one(self, label: str | None) -> str | None:
+        """The same string for the same label, of which there are many."""
+        return None if label is None else self.names.setdefault(label, label)
 
     def _refuse(self, item: Broken) -> None:
         if self.stops:

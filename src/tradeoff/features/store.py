@@ -29,6 +29,7 @@ __all__ = ["FeatureStore", "Shelf"]
 
 _SCHEMA = 1
 _SHARD_ROWS = 512
+_MOST_ROWS = 1 << 20
 _ABANDONED_SECONDS = 86_400.0
 
 
@@ -95,8 +96,8 @@ class Shelf:
     def __init__(self, path: Path, about: dict[str, Any]) -> None:
         self.path, self.about = path, about
         self._parquet = import_extra("pyarrow.parquet", extra="images", purpose="A feature store")
-        self._places: dict[bytes, tuple[str, int]] = {}
-        self._shards: set[str] = set()
+        self._shards: list[str] = []
+        self._places: dict[bytes, int] = {}  # number of a shard and of a row in it, as one
         self._waiting: dict[bytes, tuple[Sample, npt.NDArray[Any]]] = {}
         self._look_around()
 
@@ -147,32 +148,29 @@ class Shelf:
     def read(self, digests: Sequence[str]) -> npt.NDArray[Any]:
         """Features of samples, in the order of their digests, shape (n, d)."""
         self.flush()
-        keys = [bytes.fromhex(digest) for digest in digests]
-        wanted: dict[str, list[tuple[int, int]]] = {}
-        for row, key in enumerate(keys):
-            shard, place = self._places[key]
-            wanted.setdefault(shard, []).append((row, place))
+        found = (self._places[bytes.fromhex(digest)] for digest in digests)
+        shards, places = np.divmod(np.fromiter(found, np.int64, len(digests)), _MOST_ROWS)
         features: npt.NDArray[Any] | None = None
-        for shard, pairs in wanted.items():
-            column = self._column(shard, "features").combine_chunks()
+        for shard in np.unique(shards):
+            column = self._column(self._shards[shard], "features").combine_chunks()
             values = column.flatten().to_numpy().reshape(len(column), -1)
             if features is None:
-                features = np.empty((len(keys), values.shape[1]), values.dtype)
+                features = np.empty((len(digests), values.shape[1]), values.dtype)
             if values.shape[1] != features.shape[1]:
                 raise InvalidInputError(
                     f"`{self.path}` must hold features of one length. Got {features.shape[1]} and "
                     f"{values.shape[1]} columns: change the version of the embedder."
                 )
-            rows, places = np.array(pairs).T
-            features[rows] = values[places]
+            rows = np.flatnonzero(shards == shard)
+            features[rows] = values[places[rows]]
         if features is None:
             raise InvalidInputError("`digests` must name at least one sample. Got none.")
         return features
 
     def _look_around(self) -> None:
-        """Learn what this and other runs have stored; forget what a dead one left half-written."""
+        """Learn what was stored before; sweep up what a dead run left half-written."""
         for path in self._entries():
-            if path.suffix == ".parquet" and path.name not in self._shards:
+            if path.suffix == ".parquet":
                 digests = self._column(path.name, "digest")
                 self._learn(path.name, digests.to_pylist())
             elif (
@@ -185,9 +183,10 @@ class Shelf:
         return iter(sorted(self.path.glob("*"))) if self.path.is_dir() else iter(())
 
     def _learn(self, shard: str, digests: Sequence[bytes]) -> None:
-        self._shards.add(shard)
-        for place, key in enumerate(digests):
-            self._places.setdefault(key, (shard, place))
+        first = len(self._shards) * _MOST_ROWS
+        self._shards.append(shard)
+        for row, key in enumerate(digests):
+            self._places.setdefault(key, first + row)
 
     def _column(self, shard: str, name: str) -> Any:
         try:

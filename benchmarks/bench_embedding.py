@@ -1,0 +1,128 @@
+"""Embedding a stream: time over that of the bare encoder, memory against the number of images.
+
+EfficientNet-Lite0 on 2,000 PNG files of CIFAR-10, read, decoded, resized and stored, over the same
+network on ready-made batches; peak memory with 20,000 images over that with 2,000, by a tiny
+encoder; and the time of `tradeoff --help` over that of a bare Typer application.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.datasets import cifar_pixels
+from benchmarks.harness import Row, run
+from benchmarks.scenarios import Images, write_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BARE = """
+import typer
+app = typer.Typer()
+@app.command()
+def one(name: str = "a"):
+    "Say a name."
+@app.command()
+def two(name: str = "a"):
+    "Say another."
+app()
+"""
+
+
+def overlap(images: int = 2000, size: int = 128, repeats: int = 3) -> Row:
+    """Seconds of the whole way over those of the network alone, the best of several turns."""
+    from tradeoff.data import ImageFolder
+    from tradeoff.engine import embed_source
+    from tradeoff.features import EfficientNetLite0, FeatureStore
+
+    pixels = cifar_pixels().test.features[:images]
+    encoder = EfficientNetLite0(size=size)
+    with tempfile.TemporaryDirectory() as folder:
+        part = Images(pixels, np.zeros(images, int))
+        source = ImageFolder(write_folder(part, Path(folder, "png")))
+        ready = [encoder.prepare(sample) for sample in source]
+        encoder.embed(ready[:64])
+        bare, whole = [], []
+        for turn in range(repeats):
+            start = time.perf_counter()
+            expected = encoder.embed(ready)
+            middle = time.perf_counter()
+            store = FeatureStore(Path(folder, f"store-{turn}"))
+            found = embed_source(source, encoder, store=store, progress=False)
+            bare.append(middle - start)
+            whole.append(time.perf_counter() - middle)
+        assert np.array_equal(found.features, expected)
+    ratio = min(whole) / min(bare)
+    return {"seconds": min(whole), "bare": min(bare), "ratio": ratio, "bar": 1.1}
+
+
+def memory(few: int = 2000, many: int = 20_000) -> Row:
+    """Peak memory of a fresh process that embeds a folder, with many and with few images."""
+    pixels = cifar_pixels().train.features[:many]
+    with tempfile.TemporaryDirectory() as folder:
+        peaks = []
+        for count in (few, many):
+            part = Images(pixels[:count], np.zeros(count, int))
+            path = write_folder(part, Path(folder, str(count)))
+            peaks.append(_peak(path, Path(folder, f"store-{count}")))
+    return {"MB": peaks[1], "with few": peaks[0], "ratio": peaks[1] / peaks[0], "bar": 1.1}
+
+
+def _peak(path: Path, store: Path) -> float:
+    script = """
+    import json, sys
+    import numpy as np
+    from tradeoff.data import ImageFolder
+    from tradeoff.engine import embed_source
+    from tradeoff.features import FeatureStore, Function
+
+    def tiny(images):
+        return [np.asarray(image).mean((0, 1)) for image in images]
+
+    source, encoder = ImageFolder(sys.argv[1]), Function(tiny, "tiny", "image", "1")
+    found = embed_source(source, encoder, store=FeatureStore(sys.argv[2]))
+    with open("/proc/self/status") as status:
+        (peak,) = (int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    print(json.dumps([len(found.ids), peak / 1024]))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(path), str(store)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(json.loads(done.stdout)[1])
+
+
+def help_time(repeats: int = 12) -> Row:
+    """Seconds of both, the best of several turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        bare = Path(folder, "bare.py")
+        bare.write_text(BARE)
+        ours, theirs = [], []
+        for _ in range(repeats):
+            theirs.append(_seconds(str(bare)))
+            ours.append(_seconds("-m", "tradeoff"))
+    ratio = min(ours) / min(theirs)
+    return {"seconds": min(ours), "bare": min(theirs), "ratio": ratio, "bar": 1.5}
+
+
+def _seconds(*command: str) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, *command, "--help"], capture_output=True, check=True)
+    return time.perf_counter() - start
+
+
+CASES: dict[str, Callable[[], Row]] = {
+    "embedding": overlap,
+    "memory": memory,
+    "help": help_time,
+}
+
+if __name__ == "__main__":
+    run("embedding", "Embedding over the bare encoder, memory, and the time of --help", CASES)
