@@ -1,6 +1,6 @@
 PYTHON ?= python
 
-.PHONY: help install check test test-lowest docs data bench dist
+.PHONY: help install check test test-lowest docs data bench dist first-contact
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -45,3 +45,7 @@ dist:            ## build sdist and wheel, and smoke-test the wheel in a clean e
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
 	cd .venv-wheel && bin/python ../.ci/smoke.py
+
+first-contact:   ## do what the README shows with the wheel, and compare what is printed
+	.venv-wheel/bin/python -m pip install --quiet -c .ci/constraints.txt "$$(ls dist/*.whl)[images,offline]"
+	PYTHONPATH=. .venv-wheel/bin/python .ci/first_contact.py

@@ -38,7 +38,7 @@ app()
 """
 
 
-def overlap(images: int = 2000, size: int = 128, repeats: int = 3) -> Row:
+def overlap(images: int = 2000, size: int = 128, repeats: int = 5) -> Row:
     """Seconds of the whole way over those of the network alone, the best of several turns."""
     from tradeoff.data import ImageFolder
     from tradeoff.engine import embed_source

@@ -1,0 +1,49 @@
+"""Do what the README shows a newcomer, in a clean environment, and compare what is printed."""
+
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.scenarios import cifar_models, write_folder
+
+ROOT = Path(__file__).parents[1]
+TOLERANCE = 0.03
+NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e-?\d+)?")
+
+
+def transcript() -> list[tuple[list[str], str]]:
+    """Commands of the README that begin with `tradeoff`, and what they print."""
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    steps = [step for block in blocks for step in re.split(r"^\$ ", block, flags=re.MULTILINE)]
+    found = [step.partition("\n") for step in steps if step.startswith("tradeoff ")]
+    return [(shlex.split(command), output.strip()) for command, _, output in found]
+
+
+def values(text: str) -> list[float]:
+    """All numbers of a text."""
+    return [float(number.replace(",", "")) for number in NUMBER.findall(text)]
+
+
+def words(text: str) -> list[str]:
+    """All that is no number, however lines are broken."""
+    return NUMBER.sub("#", text).split()
+
+
+real, models = cifar_models(600)
+with tempfile.TemporaryDirectory() as folder:
+    write_folder(real, Path(folder, "photos"))
+    write_folder(models["another data set"].samples, Path(folder, "samples"))
+    steps = transcript()
+    assert steps, "the README shows no command"
+    for command, expected in steps:
+        program = [str(Path(sys.executable).with_name(command[0])), *command[1:]]
+        done = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=False)
+        print(f"$ {shlex.join(command)}\n{done.stdout}{done.stderr}")
+        assert done.returncode == 0, done.returncode
+        shown = done.stdout.strip()
+        assert words(shown) == words(expected), "the README prints other words"
+        for one, other in zip(values(shown), values(expected), strict=True):
+            assert abs(one - other) <= TOLERANCE * max(1.0, abs(other)), (one, other)
