@@ -160,3 +160,28 @@ def test_columns_are_asked_for_by_name(tmp_path):
     assert [s.content for s in open_source(tmp_path / "a.csv", column="body")] == ["hello"]
     with pytest.raises(InvalidInputError, match="`kind` must be one of image, text"):
         open_source(["a"], kind="poem")
+
+
+def test_faults_do_not_stop_an_evaluation_and_are_named(tmp_path):
+    """From the folder to the result: what is broken is left out, the rest is measured."""
+    from tradeoff import evaluate
+
+    for side in ("real", "generated"):
+        (tmp_path / side).mkdir()
+        for i in range(30):
+            shade = np.full((8, 8, 3), 8 * i, np.uint8)
+            (tmp_path / side / f"{i}.png").write_bytes(encoded(shade))
+    faults = {"cut.jpg": cut(), "empty.png": b"", "bomb.png": bomb(), "text.png": b"no image"}
+    for name, content in faults.items():
+        (tmp_path / "generated" / name).write_bytes(content)
+    result = evaluate(
+        real=tmp_path / "real",
+        generated=tmp_path / "generated",
+        features=lambda images: [np.asarray(image).mean((0, 1)) for image in images],
+        metrics="curve",
+        estimator="logistic",
+        diagnose=False,
+    )
+    assert {item.id for item in result.broken["generated"]} == set(faults)
+    assert all(item.reason.endswith(".") for item in result.broken["generated"])
+    assert result.provenance["generated_samples"] == 30
