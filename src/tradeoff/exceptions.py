@@ -10,6 +10,11 @@ __all__ = [
 ]
 
 
+def first_line(error: BaseException) -> str:
+    """What another library says, without its full stop, to stand within a sentence."""
+    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+
+
 class TradeoffError(Exception):
     """Base class of every error that tradeoff raises on purpose.
 

@@ -16,6 +16,8 @@ from tradeoff.exceptions import InvalidInputError
 
 __all__ = ["Options", "Settings", "read_config", "write_config"]
 
+_NAMES = ("efficientnet-lite0", "all-minilm-l6-v2", "identity", "table")
+_TEXTS = {"real", "generated", "store", "features"}
 _FAMILIES = ("curve", "knn", "frechet", "kernel", "copies")
 
 
@@ -100,9 +102,12 @@ class Settings:
             for field in fields(self)
             if getattr(self, field.name) != field.default
         }
-        for name in ("features", "estimator"):
-            if not isinstance(changed.get(name, ""), str):
-                changed[name] = getattr(changed[name], "name", repr(changed[name]))
+        for name in ("features", "estimator", "store"):
+            value = changed.get(name, "")
+            if isinstance(value, Path):
+                changed[name] = str(value)
+            elif not isinstance(value, str):
+                changed[name] = getattr(value, "name", repr(value))
         if "metrics" in changed:
             changed["metrics"] = list(self.metrics)
         return changed
@@ -159,13 +164,20 @@ def read_config(path: str | Path) -> dict[str, Any]:
         raise InvalidInputError(f"`{path}` cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"`{path}` must be TOML. {error}.") from None
-    for name in {"real", "generated", "store"} & values.keys():
-        source = values[name]
+    for name in _TEXTS & values.keys():
+        many = isinstance(values[name], dict) and name == "generated"
+        texts = values[name].values() if many else [values[name]]
+        if not all(isinstance(text, str) for text in texts):
+            raise InvalidInputError(f"`{name}` in `{path}` must be text. Got {values[name]!r}.")
+        if name == "features" and not _is_path(path.parent / values[name]):
+            continue
         values[name] = (
-            {model: str(path.parent / place) for model, place in source.items()}
-            if isinstance(source, dict)
-            else str(path.parent / source)
+            {model: str(path.parent / place) for model, place in values[name].items()}
+            if many
+            else str(path.parent / values[name])
         )
+    if not _is_list_of_texts(values.get("metrics", [])):
+        raise InvalidInputError(f"`metrics` in `{path}` must be a list of names.")
     return values
 
 
@@ -183,21 +195,35 @@ def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
     lines, tables = [], []
     for name, source in (("real", real), ("generated", generated)):
         if isinstance(source, (str, Path)):
-            lines.append(f"{name} = {json.dumps(_absolute(source))}")
+            lines.append(f"{name} = {_toml(_absolute(source))}")
         elif isinstance(source, dict) and all(isinstance(s, (str, Path)) for s in source.values()):
             tables.append(f"\n[{name}]")
             tables += [
-                f"{json.dumps(model)} = {json.dumps(_absolute(place))}"
-                for model, place in source.items()
+                f"{_toml(model)} = {_toml(_absolute(place))}" for model, place in source.items()
             ]
         else:
             lines.append(f"# {name} was no path")
     for name, value in settings.to_dict().items():
-        is_path = name == "store" or (name == "features" and Path(value).exists())
-        # Numbers, booleans, strings and lists are written in TOML as in JSON.
-        lines.append(f"{name} = {json.dumps(_absolute(value) if is_path else value)}")
+        is_path = name == "store" or (name == "features" and _is_path(Path(value)))
+        lines.append(f"{name} = {_toml(_absolute(value) if is_path else value)}")
     return "\n".join([*lines, *tables]) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """Numbers, booleans, strings and lists are written as in JSON, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _absolute(path: str | Path) -> str:
     return str(Path(path).absolute())
+
+
+def _is_path(features: Path) -> bool:
+    """A name is a name, even where a file is called the same."""
+    return features.name not in _NAMES and features.exists()
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(text, str) for text in value)
+    )

@@ -185,3 +185,23 @@ def test_faults_do_not_stop_an_evaluation_and_are_named(tmp_path):
     assert {item.id for item in result.broken["generated"]} == set(faults)
     assert all(item.reason.endswith(".") for item in result.broken["generated"])
     assert result.provenance["generated_samples"] == 30
+
+
+def test_a_row_with_a_cell_too_many(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n3,4,5\n")
+    with pytest.raises(InvalidInputError, match="Row 2 of .* must have as many cells"):
+        list(open_source(path))
+
+
+def test_names_that_are_no_text(tmp_path):
+    """The file system may hold any bytes; an id can be printed and stored."""
+    import os
+
+    os.mkdir(os.fsencode(tmp_path) + b"/\xff")
+    with open(os.fsencode(tmp_path) + b"/\xff/1.png", "wb") as file:
+        file.write(encoded(np.zeros((8, 8, 3), np.uint8)))
+    (sample,) = open_source(tmp_path)
+    assert sample.id == "\\xff/1.png"
+    with pytest.raises(InvalidInputError, match="must be a path. Got an empty one"):
+        open_source("")

@@ -82,6 +82,17 @@ def test_a_limit_chooses_at_random_and_keeps_the_order():
         embed_source(Items(iter(TEXTS), "t", "text"), LETTERS, limit=10)
 
 
+def test_a_limit_holds_where_ids_repeat():
+    source = open_source([("same", text) for text in TEXTS])
+    assert len(embed_source(source, LETTERS, limit=50).ids) == 50
+
+
+def test_features_must_have_one_length():
+    rows = [np.zeros(3)] * 512 + [np.zeros(2)]
+    with pytest.raises(InvalidInputError, match="features of one length. Got 3 and 2 columns"):
+        embed_source(Items(rows, "t", "features"), Identity())
+
+
 def test_kinds_must_agree():
     with pytest.raises(InvalidInputError, match="holds text samples, and `identity` embeds feat"):
         embed_source(open_source(["a"]), Identity(), name="real")

@@ -9,7 +9,7 @@ from tradeoff import Evaluation, InvalidInputError, compare, evaluate
 from tradeoff.evaluation import ModelComparison, Score
 from tradeoff.evaluation.comparison import _corrected
 from tradeoff.evaluation.findings import findings_of, warnings_of
-from tradeoff.evaluation.keys import DEFAULT_METRICS, KEYS, resolve_keys
+from tradeoff.evaluation.keys import KEYS, resolve_keys
 from tradeoff.settings import Settings
 
 QUICK = {"estimator": "logistic", "diagnose": False, "progress": False}
@@ -28,7 +28,6 @@ def test_families_and_keys():
         *("curve.precision", "curve.recall", "curve.f_score", "curve.area"),
     )
     assert resolve_keys(("knn.realism", "frechet")) == ("knn.realism", "frechet.distance")
-    assert Settings().metrics == DEFAULT_METRICS
     assert set(resolve_keys(tuple({key.partition(".")[0] for key in KEYS}))) == set(KEYS) - {
         "knn.realism"
     }
@@ -101,7 +100,7 @@ def test_a_result_survives_json_and_parquet(tmp_path, curve_only):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "must be JSON of an evaluation"),
+        ("{", "must be JSON of a result"),
         ("[]", "must have the schema tradeoff.Evaluation version 1"),
         ('{"schema": "tradeoff.Evaluation", "version": 9}', "must have the schema"),
     ],
@@ -182,8 +181,8 @@ def test_protocols_end_to_end():
         evaluate(real=pixels, generated=pixels, protocol="adm")
 
 
-def score(value, low=None, high=None, expected=None):
-    return Score(value=value, low=low, high=high, expected=expected)
+def score(value, low=None, high=None, expected=None, expected_high=None):
+    return Score(value=value, low=low, high=high, expected=expected, expected_high=expected_high)
 
 
 @pytest.mark.parametrize(
@@ -192,15 +191,16 @@ def score(value, low=None, high=None, expected=None):
         ({"curve.precision": score(0.9, 0.85, 0.95, 1.0)}, ["precision lost"]),
         ({"curve.precision": score(0.97, 0.9, 1.0, 1.0)}, []),
         ({"curve.precision": score(0.9, 0.85, 0.95, 0.93)}, []),
+        ({"curve.precision": score(0.998, 0.997, 0.999, 1.0)}, []),  # true, and of no matter
         ({"curve.recall": score(0.5, 0.4, 0.6)}, ["recall lost"]),
         ({"knn.recall": score(0.1, 0.05, 0.2, 0.8)}, ["recall lost"]),
         ({"knn.recall": score(0.4, 0.3, 0.5, 0.8)}, []),
         ({"knn.precision": score(0.1, 0.05, 0.2, 0.8)}, ["precision lost"]),
         ({"copies.of_real": score(0.5, 0.4, 0.6, 0.0)}, ["memorized"]),
         ({"copies.of_real": score(0.5, 0.4, 0.6, 0.45)}, []),
-        ({"knn.authenticity": score(0.1, 0.05, 0.15, 0.5)}, ["memorized"]),
-        ({"copies.within": score(0.5, expected=0.1)}, ["repeats itself"]),
-        ({"copies.within": score(0.1, expected=0.1)}, []),
+        ({"copies.of_real": score(0.5, 0.47, 0.53, 0.45, 0.48)}, []),
+        ({"copies.within": score(0.5, 0.4, 0.6, 0.1)}, ["repeats itself"]),
+        ({"copies.within": score(0.1, 0.05, 0.15, 0.1)}, []),
     ],
 )
 def test_findings(scores, names):
@@ -227,11 +227,60 @@ def test_warnings_name_the_sizes_that_would_do():
 def test_a_few_values_repeated_are_not_taken_for_many_samples():
     """Ten samples a hundred times each: the interval of the curve says that nothing is known."""
     few = np.repeat(REAL[:10], 60, axis=0)
-    result = evaluate(real=REAL, generated=few, metrics=("curve", "copies"), **QUICK)
+    options = QUICK | {"diagnose": True}
+    result = evaluate(real=REAL, generated=few, metrics=("curve", "copies"), **options)
     assert (result["curve.recall"].low, result["curve.recall"].high) == (0.0, 1.0)
     assert result.curve is None
+    assert result.certificate is None
     assert {finding.name for finding in result.findings} == {"memorized", "repeats itself"}
-    assert any("Only 10 of 600 generated samples are distinct" in w for w in result.warnings)
+    assert [w for w in result.warnings if "so few distinct samples" in w]
+    assert not [w for w in result.warnings if "would give" in w]  # more of them would not help
+    assert "no loss found" not in str(result)
+
+
+def test_a_single_copy_changes_little():
+    """Also among few samples."""
+    other = RNG.normal(0.5, 1, (120, 3))
+    twice = other.copy()
+    twice[1] = twice[0]
+    once, again = (
+        evaluate(real=REAL[:120], generated=x, metrics="curve", **QUICK)["curve.precision"]
+        for x in (other, twice)
+    )
+    assert again.low == pytest.approx(once.low, abs=0.1)
+
+
+def test_there_is_no_certificate_of_copies():
+    """It counts independent samples."""
+    options = QUICK | {"diagnose": True}
+    other = RNG.normal(size=(300, 3))
+    for x, is_there in ((other, True), (np.repeat(other, 2, axis=0), False)):
+        result = evaluate(real=REAL, generated=x, metrics="curve", **options)
+        assert (result.certificate is not None) == is_there
+
+
+@pytest.mark.parametrize(("real", "generated"), [(1000, 1000), (300, 3000), (2000, 400)])
+def test_a_perfect_model_of_a_discrete_law_neither_memorizes_nor_repeats(real, generated):
+    """Draws from a thousand atoms coincide, among real samples as well."""
+    atoms = RNG.normal(size=(1000, 2))
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        result = evaluate(
+            real=atoms[rng.integers(0, 1000, real)],
+            generated=atoms[rng.integers(0, 1000, generated)],
+            metrics="copies",
+            seed=seed,
+            progress=False,
+        )
+        assert result["copies.of_real"].value > 0.2
+        assert result.findings == ()
+
+
+def test_a_model_that_shrinks_does_not_memorize():
+    """Samples nearer to the middle are near to real ones, and copies of none."""
+    real, made = RNG.normal(size=(500, 32)), 0.6 * RNG.normal(size=(500, 32))
+    result = evaluate(real=real, generated=made, metrics="copies", **QUICK)
+    assert result.findings == ()
 
 
 def test_copies_widen_intervals():
@@ -282,13 +331,69 @@ def test_holm():
 def test_what_compare_refuses():
     with pytest.raises(InvalidInputError, match="at least two models by name. Got 1"):
         compare(real=REAL, generated={"one": HALF}, **QUICK)
-    with pytest.raises(InvalidInputError, match="`generated` must be a dict"):
+    with pytest.raises(InvalidInputError, match="`generated` must be a Mapping"):
         compare(real=REAL, generated=HALF, **QUICK)
+    with pytest.raises(InvalidInputError, match="the name of a model` must be a str"):
+        compare(real=REAL, generated={1: HALF, 2: HALF}, **QUICK)
+    with pytest.raises(InvalidInputError, match="must differ in letters or digits. Got a/b, a_b"):
+        compare(real=REAL, generated={"a/b": HALF, "a_b": HALF}, **QUICK)
+    with pytest.raises(InvalidInputError, match="`compare` takes several by name"):
+        evaluate(real=REAL, generated={"one": HALF}, **QUICK)
+
+
+def test_models_without_a_curve_are_said_not_to_be_compared():
+    models = {"few": np.repeat(REAL[:10], 60, axis=0), "half": HALF}
+    result = compare(real=REAL, generated=models, metrics="curve", **QUICK)
+    assert result.verdicts == (
+        "the curves of few and half cannot be compared, because few repeats too few distinct "
+        "samples.",
+    )
+    result = compare(real=REAL, generated=models, metrics="copies", **QUICK)
+    assert result.verdicts[0].endswith("because no curve was measured.")
+
+
+def test_limits_and_resolution_allow_for_all_comparisons():
+    models = {str(i): RNG.normal(0.1 * i, 1, (300, 3)) for i in range(4)}
+    two = compare(real=REAL, generated=dict(list(models.items())[:2]), metrics="curve", **QUICK)
+    four = compare(real=REAL, generated=models, metrics="curve", **QUICK)
+    one, other = (
+        next(d for d in c.differences if (d.first, d.second, d.key) == ("0", "1", "curve.recall"))
+        for c in (two, four)
+    )
+    assert one.value == other.value
+    wider = (other.high - other.low) / (one.high - one.low)
+    assert wider == pytest.approx(2.9913 / 2.3940, rel=1e-3)  # quantiles for 18 and 3 tests
+    assert other.resolvable > one.resolvable
+
+
+def test_numbers_of_numpy_and_paths_survive_json(tmp_path):
+    result = evaluate(
+        real=REAL,
+        generated=HALF,
+        metrics=["curve"],
+        seed=np.int64(3),
+        k=np.int64(2),
+        limit=np.int64(200),
+        store=tmp_path,
+        **QUICK,
+    )
+    again = Evaluation.from_json(result.to_json())
+    assert (again.settings.seed, again.settings.limit) == (3, 200)
+    assert again.settings.store == str(tmp_path)
+    tiny = evaluate(real=REAL[:1], generated=REAL[:1], metrics="copies", progress=False)
+    assert "NaN" not in tiny.to_json()
+
+
+@pytest.mark.torch
+def test_few_samples_have_no_ceiling_of_neighbors():
+    result = evaluate(real=REAL[:8], generated=HALF[:8], metrics="knn", progress=False)
+    assert result["knn.precision"].expected is None
+    assert result["knn.coverage"].expected is not None
 
 
 @pytest.mark.torch
 def test_a_comparison_is_saved(tmp_path):
-    models = {"a/b": HALF, "c": REAL[::-1] + 0.01}
+    models = {"a/b": HALF, "comparison.json": REAL[::-1] + 0.01}
     result = compare(real=REAL, generated=models, metrics=("curve", "knn"), **QUICK)
     result.save(tmp_path)
     assert Evaluation.load(tmp_path / "a_b").to_json() == result["a/b"].to_json()

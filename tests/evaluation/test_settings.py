@@ -54,6 +54,35 @@ def test_every_setting_survives_a_file(tmp_path):
     assert Settings.of(values) == CHANGED
 
 
+def test_odd_characters_survive_a_file(tmp_path):
+    path, odd = tmp_path / "run.toml", '/\U0001f600 "quoted" \x7f'
+    path.write_text(write_config(Settings(), real=odd, generated={odd: "/b"}), encoding="utf-8")
+    assert read_config(path) == {"real": odd, "generated": {odd: "/b"}}
+
+
+def test_an_encoder_by_name_is_no_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("efficientnet-lite0", "mine"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "net.onnx").write_bytes(b"")
+    for features, written in (
+        ("efficientnet-lite0", "efficientnet-lite0"),
+        ("mine", str(tmp_path / "mine")),
+        (tmp_path / "net.onnx", str(tmp_path / "net.onnx")),
+    ):
+        settings = Settings(features=features)
+        (tmp_path / "run.toml").write_text(write_config(settings, real="/a", generated="/b"))
+        assert read_config(tmp_path / "run.toml")["features"] == written
+
+
+@pytest.mark.parametrize("text", ["real = 3", 'real = ["a"]', "store = true", "metrics = 3"])
+def test_values_of_another_kind_are_refused(tmp_path, text):
+    path = tmp_path / "run.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInputError, match="must be (text|a list of names)"):
+        read_config(path)
+
+
 def test_defaults_are_not_written():
     assert Settings().to_dict() == {}
     assert write_config(Settings(), real=[1], generated=[2]).count("=") == 0
@@ -94,6 +123,9 @@ def test_files_that_cannot_be_read(tmp_path, text, message):
         ({"estimator": "magic"}, "`estimator` must be one of"),
         ({"broken": "ignore"}, "`broken` must be one of skip, stop"),
         ({"level": 95}, "`level` must lie strictly between 0 and 1"),
+        ({"level": 0.4}, "`level` must be at least 0.5"),
+        ({"folds": 2}, "`folds` must be 1, a single split, or at least 3"),
+        ({"trusted": "false"}, "`trusted` must be a bool"),
         ({"k": 0}, "`k` must be a whole number"),
         ({"limit": -1}, "`limit` must be a whole number"),
         ({"seed": -1}, "`seed` must be a whole number"),

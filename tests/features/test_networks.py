@@ -7,7 +7,7 @@ import pytest
 
 from tradeoff import InvalidInputError
 from tradeoff.data import Sample
-from tradeoff.exceptions import UnavailableError
+from tradeoff.exceptions import UnavailableError, UnreadableError
 from tradeoff.features import (
     EfficientNetLite0,
     Function,
@@ -167,6 +167,87 @@ def test_a_hub_model_sees_what_its_own_processor_shows(folder):
         "shorter edge resized to 32 by bicubic filter with antialiasing, middle 28 × 28, "
         "(x - (123.675, 116.28, 103.53)) / (58.395, 57.12, 57.375)"
     )
+
+
+def test_old_configurations_cut_the_middle_of_what_they_resized(folder, tmp_path):
+    """CLIP's first ones give a single number, the shorter edge; as transformers reads it."""
+    import shutil
+
+    import transformers
+    from PIL import Image
+
+    settings = {
+        "do_resize": True,
+        "size": 28,
+        "resample": 3,
+        "do_center_crop": True,
+        "crop_size": 28,
+        "do_normalize": True,
+        "image_mean": [0.5, 0.4, 0.3],
+        "image_std": [0.2, 0.3, 0.4],
+    }
+    copy = tmp_path / "clip"
+    shutil.copytree(folder / "clip", copy)
+    (copy / "preprocessor_config.json").write_text(json.dumps(settings))
+    encoder = HubImages(str(copy))
+    assert (encoder.pixels.shorter, encoder.pixels.height) == (28, 28)
+    wide = IMAGES[0][:30]
+    theirs = transformers.CLIPImageProcessorPil(**settings)(Image.fromarray(wide))
+    ours = encoder.prepare(Sample("", wide)).astype(float)
+    ours = (ours - encoder.pixels.mean) / encoder.pixels.deviation
+    np.testing.assert_allclose(
+        ours.transpose(2, 0, 1), np.asarray(theirs["pixel_values"][0]), atol=1e-4
+    )
+
+
+def test_code_that_comes_with_a_model_is_not_run(folder, tmp_path, monkeypatch):
+    import shutil
+
+    copy = tmp_path / "odd"
+    shutil.copytree(folder / "dinov2", copy)
+    config = json.loads((copy / "config.json").read_text())
+    config |= {"model_type": "odd", "auto_map": {"AutoConfig": "odd.C", "AutoModel": "odd.M"}}
+    (copy / "config.json").write_text(json.dumps(config))
+    (copy / "odd.py").write_text("raise SystemExit('code was run')")
+    monkeypatch.setattr("builtins.input", lambda *_: "y")
+    with pytest.raises(InvalidInputError, match="must be a model in the format of the hub"):
+        features_of(HubImages(str(copy)), IMAGES[:1])
+
+
+@pytest.mark.parametrize("kind", ["image", "text"])
+def test_folders_that_hold_no_model(tmp_path, kind):
+    (tmp_path / "preprocessor_config.json").write_text("{")
+    encoder = open_embedder(str(tmp_path), kind=kind)
+    with pytest.raises(InvalidInputError, match="must be a model in the format of the hub"):
+        features_of(encoder, IMAGES[:1] if kind == "image" else TEXTS[:1])
+
+
+def test_a_name_is_no_pattern(tmp_path):
+    """Of a file whose name holds brackets, the content is hashed all the same."""
+    hashes = []
+    for content in (b"one", b"two"):
+        (tmp_path / "net[1].onnx").write_bytes(content)
+        hashes.append(NetworkFile(tmp_path / "net[1].onnx").weights)
+    (tmp_path / "net[1].onnx.data").write_bytes(b"more")
+    hashes.append(NetworkFile(tmp_path / "net[1].onnx").weights)
+    assert len(set(hashes)) == 3
+
+
+@pytest.mark.parametrize(
+    ("pixels", "message"),
+    [
+        (np.zeros((8, 8, 3)), "Pixels must be whole numbers, uint8"),
+        (np.zeros(9, np.uint8), "no im"),
+    ],
+)
+def test_arrays_that_are_no_images(pixels, message):
+    with pytest.raises(UnreadableError, match=message):
+        EfficientNetLite0(size=48).prepare(Sample("", pixels))
+
+
+def test_a_line_of_pixels_keeps_its_color():
+    red = np.tile(np.array([255, 0, 0], np.uint8), (1, 8, 1))
+    assert EfficientNetLite0(size=4).prepare(Sample("", red))[0, 0].tolist() == [255, 0, 0]
 
 
 def test_a_pooling_that_was_never_trained_is_not_used(folder):

@@ -84,3 +84,17 @@ def test_given_features_are_checked():
         TableEncoder.fit(REAL).prepare(Sample("0", "text"))
     with pytest.raises(InvalidInputError, match="`real` must hold rows"):
         TableEncoder.fit([])
+
+
+def test_infinity_is_as_good_as_missing():
+    encoder = TableEncoder.fit([{"size": 1.0}, {"size": 3.0}, {"size": float("inf")}])
+    assert encoder.numbers == (("size", 2.0, 1.0),)
+    assert encode(encoder, [{"size": float("-inf")}]).tolist() == [[0.0, 1.0]]
+
+
+def test_columns_must_be_those_of_the_real_side():
+    encoder = TableEncoder.fit(REAL)
+    with pytest.raises(InvalidInputError, match="has a column `Age` that the real side does not"):
+        encode(encoder, [{"Age": 3.0}])
+    with pytest.raises(UnreadableError, match="`age` must be a number. Got '5'"):
+        encode(encoder, [{"age": "5"}])

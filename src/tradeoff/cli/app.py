@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -47,11 +48,14 @@ def _root(
 
 def main() -> None:
     """Run a command; a mistake ends in one sentence and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # where λ cannot be written
     try:
         app(prog_name="tradeoff")
     except TradeoffError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("interrupted; features that are in a store are not embedded again", err=True)
-        sys.exit(130)
+    except OSError as error:
+        typer.echo(f"error: {error.filename or 'A file'}: {error.strerror or error}.", err=True)
+        sys.exit(2)

@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from tradeoff.cli.options import Config, Json, Out, Plot, Quiet, required, with_settings
+from tradeoff.cli.options import (
+    Config,
+    Json,
+    Out,
+    Plot,
+    Quiet,
+    check_output,
+    required,
+    with_settings,
+)
 
 __all__ = ["run"]
 
@@ -30,7 +39,7 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Measure several models and tell them apart."""
-    from tradeoff.cli.output import print_comparison, save_plot
+    from tradeoff.cli.output import print_comparison
     from tradeoff.evaluation import compare
     from tradeoff.settings import Settings, write_config
 
@@ -41,14 +50,8 @@ def run(
         chosen["generated"] = named
     sources = {name: required(chosen, name, f"--{name}") for name in ("real", "generated")}
     settings = Settings.of(chosen)
+    check_output(out=out, plot=plot)
     result = compare(**sources, settings=settings, progress=not quiet)
-    if out is not None:
-        result.save(out)
-        (out / "run.toml").write_text(write_config(settings, **sources), encoding="utf-8")
-    if plot is not None:
-        from tradeoff.report import ComparisonDisplay
-
-        save_plot(ComparisonDisplay(result).plot(), plot)
     if json:
         typer.echo(result.to_json())
     elif quiet:
@@ -56,6 +59,13 @@ def run(
             typer.echo(verdict)
     else:
         print_comparison(result)
+    if out is not None:
+        result.save(out)
+        (out / "run.toml").write_text(write_config(settings, **sources), encoding="utf-8")
+    if plot is not None:
+        from tradeoff.report import ComparisonDisplay
+
+        ComparisonDisplay(result).plot().figure_.savefig(plot, dpi=150)
 
 
 def _named(texts: list[str]) -> dict[str, str]:

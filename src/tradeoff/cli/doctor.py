@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from tradeoff.exceptions import TradeoffError
+
+if TYPE_CHECKING:
+    from tradeoff.data.base import Kind
+
 __all__ = ["run"]
 
-_ENCODERS = (
-    ("efficientnet-lite0", "image"),
-    ("all-minilm-l6-v2", "text"),
-    (None, "image"),
-    (None, "text"),
-)
+_PACKAGED: dict[str, Kind] = {"efficientnet-lite0": "image", "all-minilm-l6-v2": "text"}
 
 
 def run() -> None:
     """Show what is installed and what works here."""
     from tradeoff.cli.output import print_table
-    from tradeoff.features.open import open_embedder
+    from tradeoff.features.hub import hub_state
+    from tradeoff.features.open import DEFAULTS
     from tradeoff.provenance import software_versions
 
-    rows = [(name, version) for name, version in software_versions().items()]
+    rows = list(software_versions().items())
     rows.append(("device", _device()))
-    for features, kind in _ENCODERS:
-        embedder = open_embedder(features, kind=kind)  # type: ignore[arg-type]
-        default = " (default)" if features is None else ""
-        rows.append((f"{embedder.name}{default}", _state(embedder)))
+    rows += [(name, _state(name, kind)) for name, kind in _PACKAGED.items()]
+    for kind in ("image", "text"):
+        name = DEFAULTS[kind]
+        try:
+            rows.append((f"{name} (default)", hub_state(name)))
+        except TradeoffError as error:
+            rows.append((f"{name} (default)", str(error)))
     print_table(("what", "meaning"), rows)
 
 
@@ -37,10 +43,20 @@ def _device() -> str:
     return f"cpu, {torch.get_num_threads()} threads"
 
 
-def _state(embedder: object) -> str:
-    from tradeoff.exceptions import TradeoffError
+def _state(name: str, kind: Kind) -> str:
+    """Whether an encoder embeds a sample."""
+    from tradeoff.data import Sample
+    from tradeoff.features import open_embedder
 
+    embedder = open_embedder(name, kind=kind)
     try:
-        return f"works, weights {embedder.weights[:12]}"  # type: ignore[attr-defined]
+        features = embedder.embed([embedder.prepare(_sample(Sample, kind))])
     except TradeoffError as error:
         return str(error)
+    return f"works, {features.shape[1]} features, weights {embedder.weights[:12]}"
+
+
+def _sample(make: Any, kind: Kind) -> Any:
+    import numpy as np
+
+    return make("0", np.zeros((8, 8, 3), np.uint8) if kind == "image" else "A rose.")

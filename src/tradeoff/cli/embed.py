@@ -30,8 +30,10 @@ def run(
     if source is not None:
         from tradeoff.evaluation.pipeline import Pipeline
 
-        pipeline = Pipeline(settings, {}, progress=not quiet)
+        pipeline = Pipeline(settings, {"metrics": "curve"}, progress=not quiet)
         pipeline.take_real(source)
+        if pipeline.embedder.kind == "features":
+            raise InvalidInputError(f"`{source}` holds features already: there is nothing to keep.")
         found = pipeline.real
         fresh = len(found.ids) - found.reused
         typer.echo(

@@ -14,6 +14,7 @@ from tradeoff.cli.options import (
     Out,
     Plot,
     Quiet,
+    check_output,
     parse_gates,
     required,
     with_settings,
@@ -39,7 +40,7 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Measure one model against real data."""
-    from tradeoff.cli.output import print_evaluation, save_plot
+    from tradeoff.cli.output import print_evaluation
     from tradeoff.evaluation import evaluate
     from tradeoff.settings import Settings, write_config
 
@@ -49,14 +50,8 @@ def run(
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")
     check_gates((*under, *over), settings)
+    check_output(out=out, plot=plot)
     result = evaluate(**sources, settings=settings, progress=not quiet)
-    if out is not None:
-        result.save(out)
-        (out / "run.toml").write_text(write_config(settings, **sources), encoding="utf-8")
-    if plot is not None:
-        from tradeoff.report import EvaluationDisplay
-
-        save_plot(EvaluationDisplay(result).plot(), plot)
     if json:
         typer.echo(result.to_json())
     elif quiet:
@@ -64,6 +59,13 @@ def run(
             typer.echo(f"{finding.name}: {finding.sentence}")
     else:
         print_evaluation(result)
+    if out is not None:
+        result.save(out)
+        (out / "run.toml").write_text(write_config(settings, **sources), encoding="utf-8")
+    if plot is not None:
+        from tradeoff.report import EvaluationDisplay
+
+        EvaluationDisplay(result).plot().figure_.savefig(plot, dpi=150)
     failed = False
     for word, gates in (("below", under), ("above", over)):
         for key, limit in gates.items():

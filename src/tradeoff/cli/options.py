@@ -17,7 +17,19 @@ from tradeoff.settings import Settings, read_config
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Config", "FailOver", "FailUnder", "Json", "Out", "Plot", "Quiet", "with_settings"]
+__all__ = [
+    "Config",
+    "FailOver",
+    "FailUnder",
+    "Json",
+    "Out",
+    "Plot",
+    "Quiet",
+    "check_output",
+    "parse_gates",
+    "required",
+    "with_settings",
+]
 
 Config = Annotated[
     Path | None,
@@ -42,6 +54,9 @@ FailOver = Annotated[
 ]
 
 
+_PICTURES = (".png", ".pdf", ".svg")
+
+
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for every setting, and the values that were chosen.
 
@@ -58,7 +73,11 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         if "metrics" in chosen:
             chosen["metrics"] = tuple(filter(None, re.split(r"[,\s]+", chosen["metrics"])))
         config = values.pop("config", None)
-        command(chosen=(read_config(config) if config else {}) | chosen, **values)
+        try:
+            command(chosen=(read_config(config) if config else {}) | chosen, **values)
+        except KeyboardInterrupt:
+            typer.echo("interrupted; what is in a store is not embedded again", err=True)
+            raise typer.Exit(130) from None
 
     parameters = [p for p in own.parameters.values() if p.name != "chosen"]
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -82,7 +101,7 @@ def _annotations() -> dict[str, Any]:
         help_text = words.get(name, "").rstrip(".")
         help_text = f"{help_text[:1].upper()}{help_text[1:]}."
         if kind is bool:
-            flag = f"--{name}/--no-{name}" if default else f"--{name}"
+            flag = f"--{name}/--no-{name}"
         else:
             flag = f"--{name}"
             help_text += "" if shown is None else f" [default: {shown}]"
@@ -120,6 +139,23 @@ def parse_gates(texts: list[str] | None, flag: str) -> dict[str, float]:
                 f"`{flag}` must be a key and a number, such as curve.recall=0.6. Got {text!r}."
             ) from None
     return gates
+
+
+def check_output(*, out: Path | None, plot: Path | None) -> None:
+    """What cannot be written is told before the work, not after it."""
+    from tradeoff._extras import import_extra
+
+    if out is not None:
+        import_extra("pyarrow", extra="images", purpose="Writing values of samples")
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInputError(f"`{out}` cannot be made: {error.strerror}.") from None
+    if plot is not None:
+        if plot.suffix.lower() not in _PICTURES:
+            raise InvalidInputError(f"`{plot}` must end in {', '.join(_PICTURES)}.")
+        if not plot.absolute().parent.is_dir():
+            raise InvalidInputError(f"`{plot.parent}` is no folder in which a picture could be.")
 
 
 def required(chosen: dict[str, Any], name: str, flag: str) -> Any:

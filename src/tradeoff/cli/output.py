@@ -9,18 +9,17 @@ import typer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tradeoff.evaluation import Evaluation, ModelComparison
 
-__all__ = ["print_comparison", "print_evaluation", "print_table", "save_plot"]
+__all__ = ["print_comparison", "print_evaluation", "print_table"]
 
 _STYLES = {
     "precision lost": "bold red",
     "recall lost": "bold red",
     "memorized": "bold red",
     "repeats itself": "bold red",
-    "nothing lost": "bold green",
+    "no loss found": "bold green",
     "warning": "yellow",
     "broken": "yellow",
 }
@@ -42,7 +41,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
 
 def print_comparison(comparison: ModelComparison) -> None:
     """Scores and findings of every model, then the verdicts."""
-    from tradeoff.evaluation.summary import holds_for
+    from tradeoff.evaluation.summary import HEADLINE_KEYS, holds_for
 
     if not sys.stdout.isatty():
         typer.echo(str(comparison))
@@ -51,7 +50,7 @@ def print_comparison(comparison: ModelComparison) -> None:
     first = next(iter(comparison.evaluations.values()))
     shown = list(first.scores)
     wide = console.width >= 28 * (1 + len(shown))
-    keys = shown if wide else [key for key in shown if key in _NARROW] or shown[:2]
+    keys = shown if wide else [key for key in shown if key in HEADLINE_KEYS] or shown[:2]
     rows = [
         (name, *(f"{e[key].value_text} {e[key].interval_text}".rstrip() for key in keys))
         for name, e in comparison.evaluations.items()
@@ -68,7 +67,6 @@ def print_comparison(comparison: ModelComparison) -> None:
 
 
 _READABLE = 28
-_NARROW = ("curve.precision", "curve.recall")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -93,16 +91,6 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(row[i] for i in kept))
     console.print(table)
-
-
-def save_plot(display: Any, path: Path) -> None:
-    """A picture, as Matplotlib writes it."""
-    from tradeoff.exceptions import InvalidInputError
-
-    try:
-        display.figure_.savefig(path, dpi=150)
-    except (ValueError, OSError) as error:
-        raise InvalidInputError(f"`{path}` cannot be drawn: {error}.") from None
 
 
 def _print_sentences(console: Any, sentences: Sequence[tuple[str, str]]) -> None:

@@ -47,7 +47,7 @@ class ImageFolder:
         found = False
         for path in _walk(Path(self.path)):
             found = True
-            name = path.relative_to(self.path).as_posix()
+            name = _readable(path.relative_to(self.path).as_posix())
             label = name.rpartition("/")[0] or None
             try:
                 yield Sample(name, path.read_bytes(), label)
@@ -57,6 +57,11 @@ class ImageFolder:
             raise InvalidInputError(
                 f"`{self.path}` must hold images ({', '.join(IMAGE_SUFFIXES)}). Got none."
             )
+
+
+def _readable(name: str) -> str:
+    """A name that can be written as UTF-8, whatever bytes the file system holds."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -54,6 +54,8 @@ def open_source(
     if kind is not None:
         check_choice("kind", kind, _KINDS)
     fields: dict[str, Any] = {"kind": kind, "column": column, "label": label}
+    if isinstance(value, str) and not value.strip():
+        raise InvalidInputError(f"`{name}` must be a path. Got an empty one.")
     if isinstance(value, (str, Path)):
         return _open_path(Path(value), fields)
     if isinstance(value, np.ndarray):

@@ -99,7 +99,9 @@ class Records:
             else:
                 yield Sample(name, content, label)
         if number < 0:
-            raise InvalidInputError(f"`{self.name}` must hold rows. Got none.")
+            raise InvalidInputError(
+                f"`{self.name}` must hold rows. Got none (an iterator can be read only once)."
+            )
 
     def _content(self, value: Any) -> Any:
         if self.kind == "text":
@@ -161,7 +163,12 @@ def read_csv(path: Path, **options: Any) -> Records:
 
     def rows() -> Iterator[Row]:
         with path.open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines):
+            for number, row in enumerate(csv.DictReader(lines), 1):
+                if None in row:
+                    raise InvalidInputError(
+                        f"Row {number} of `{path}` must have as many cells as there are columns. "
+                        "It has more."
+                    )
                 yield {key: _number(value) for key, value in row.items()}
 
     with path.open(encoding="utf-8", newline="") as lines:

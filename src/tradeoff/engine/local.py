@@ -151,10 +151,17 @@ class _Run:
     broken: list[Broken] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     embedded: int = 0
+    columns: int = 0
 
     def take(self, chunk: _Chunk) -> None:
         if chunk.prepared:
             features = self.embedder.embed(chunk.prepared)
+            self.columns = self.columns or features.shape[1]
+            if features.shape[1] != self.columns:
+                raise InvalidInputError(
+                    f"`{self.name}` must have features of one length. Got {self.columns} and "
+                    f"{features.shape[1]} columns."
+                )
             self.embedded += len(features)
             if self.shelf is None:
                 self.features.append(features)
@@ -286,19 +293,20 @@ def _in_background(items: Iterator[T]) -> Generator[T]:
         thread.join()
 
 
-def _chosen(source: Source, limit: int, seed: int) -> set[str]:
-    """Ids of the samples that a seeded hash puts first."""
+def _chosen(source: Source, limit: int, seed: int) -> set[int]:
+    """Places of the samples that a seeded hash of their ids puts first."""
     if isinstance(getattr(source, "values", None), Iterator):
         raise InvalidInputError(
             "`limit` chooses among all samples, and an iterator can be read only once: pass a list."
         )
     key = seed.to_bytes(8, "little")
 
-    def rank(item: Sample | Broken) -> bytes:
-        return blake2b(item.id.encode(), digest_size=16, key=key).digest()
+    ranks = (
+        (blake2b(item.id.encode(), digest_size=16, key=key).digest(), place)
+        for place, item in enumerate(source)
+    )
+    return {place for _, place in heapq.nsmallest(limit, ranks)}
 
-    return {item.id for item in heapq.nsmallest(limit, source, key=rank)}
 
-
-def _only(source: Source, chosen: set[str] | None) -> Iterator[Sample | Broken]:
-    return (item for item in source if chosen is None or item.id in chosen)
+def _only(source: Source, chosen: set[int] | None) -> Iterator[Sample | Broken]:
+    return (item for i, item in enumerate(source) if chosen is None or i in chosen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -14,13 +15,11 @@ from scipy.special import ndtri
 from tradeoff._validation import check_type
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.evaluation.pipeline import Pipeline
-from tradeoff.evaluation.result import Evaluation
+from tradeoff.evaluation.result import Evaluation, read_fields
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.comparison import compare_curves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tradeoff.evaluation.measure import Measured
     from tradeoff.settings import Options, Settings
 
@@ -28,6 +27,7 @@ __all__ = ["ModelComparison", "ModelDifference", "compare"]
 
 _SCHEMA = "tradeoff.ModelComparison"
 _VERSION = 1
+_COMPARED = ("curve.precision", "curve.recall", "curve.area")
 _WORDS = {"curve.precision": "precision", "curve.recall": "recall"}
 
 
@@ -40,11 +40,11 @@ class ModelDifference:
         second: name of the other.
         key: of the score.
         value: the difference.
-        low: its lower limit.
+        low: its lower limit; all intervals of a comparison cover together.
         high: its upper limit.
         p_value: of the hypothesis that there is none, corrected for all comparisons that were made
             (Holm).
-        resolvable: the smallest difference that would be found nine times in ten.
+        resolvable: the smallest difference that would be found nine times in ten in spite of that.
 
     Example:
         >>> from tradeoff.evaluation import ModelDifference
@@ -100,14 +100,24 @@ class ModelComparison:
     def verdicts(self) -> tuple[str, ...]:
         """A sentence for every two models."""
         level = next(iter(self.evaluations.values())).settings.level
-        pairs: dict[tuple[str, str], list[ModelDifference]] = {}
-        for found in self.differences:
-            if found.key in _WORDS:
-                pairs.setdefault((found.first, found.second), []).append(found)
-        return tuple(
-            "; ".join(_verdict(found, 1.0 - level) for found in pair) + "."
-            for pair in pairs.values()
-        )
+        found = []
+        for pair in combinations(self.evaluations, 2):
+            parts = [
+                _verdict(d, 1.0 - level)
+                for d in self.differences
+                if (d.first, d.second) == pair and d.key in _WORDS
+            ]
+            found.append("; ".join(parts or [self._why_not(*pair)]) + ".")
+        return tuple(found)
+
+    def _why_not(self, first: str, second: str) -> str:
+        for name in (first, second):
+            if "curve.recall" in self[name].scores and self[name].curve is None:
+                return (
+                    f"the curves of {first} and {second} cannot be compared, because {name} "
+                    "repeats too few distinct samples"
+                )
+        return f"{first} and {second} are not compared, because no curve was measured"
 
     def __str__(self) -> str:
         from tradeoff.evaluation.summary import comparison_summary_of
@@ -130,9 +140,7 @@ class ModelComparison:
     @classmethod
     def from_json(cls, text: str) -> ModelComparison:
         """Read what `to_json` wrote."""
-        fields = json.loads(text)
-        if (fields.get("schema"), fields.get("version")) != (_SCHEMA, _VERSION):
-            raise InvalidInputError(f"The JSON must have the schema {_SCHEMA} version {_VERSION}.")
+        fields = read_fields(text, _SCHEMA, _VERSION)
         return cls(
             {n: Evaluation.from_json(json.dumps(e)) for n, e in fields["evaluations"].items()},
             tuple(ModelDifference(**found) for found in fields["differences"]),
@@ -177,7 +185,14 @@ def compare(
         >>> result["both"].findings
         ()
     """
-    check_type("generated", generated, dict)
+    check_type("generated", generated, Mapping)
+    for name in generated:
+        check_type("the name of a model", name, str)
+    folders = [_as_folder(name) for name in generated]
+    if len(set(folders)) < len(folders):
+        raise InvalidInputError(
+            f"Names of models must differ in letters or digits. Got {', '.join(generated)}."
+        )
     if len(generated) < 2:
         raise InvalidInputError(
             f"`generated` must hold at least two models by name. Got {len(generated)}: one alone "
@@ -192,18 +207,19 @@ def compare(
 
 
 def _differences(measured: Mapping[str, Measured], level: float) -> tuple[ModelDifference, ...]:
-    z = float(ndtri(0.5 + 0.5 * level))
+    estimates = {name: m.comparable for name, m in measured.items() if m.comparable is not None}
+    pairs = list(combinations(estimates, 2))
+    joint = 1.0 - (1.0 - level) / max(1, len(_COMPARED) * len(pairs))
+    z = float(ndtri(0.5 + 0.5 * joint))
     found = []
-    for first, second in combinations(measured, 2):
-        one, other = measured[first].comparable, measured[second].comparable
-        if one is None or other is None:
-            continue
-        result = compare_curves(one, other, level=level)
-        for key, difference in (
-            ("curve.precision", result.precision[HEADLINE_PRECISION_LAM]),
-            ("curve.recall", result.recall[HEADLINE_RECALL_LAM]),
-            ("curve.area", result.area),
-        ):
+    for first, second in pairs:
+        result = compare_curves(estimates[first], estimates[second], level=joint)
+        differences = (
+            result.precision[HEADLINE_PRECISION_LAM],
+            result.recall[HEADLINE_RECALL_LAM],
+            result.area,
+        )
+        for key, difference in zip(_COMPARED, differences, strict=True):
             found.append(
                 ModelDifference(
                     first=first,
@@ -249,4 +265,5 @@ def _verdict(found: ModelDifference, miss: float) -> str:
 
 def _as_folder(name: str) -> str:
     """A name without what file systems do not take."""
-    return "".join(c if c.isalnum() or c in "-_. " else "_" for c in name).strip(". ") or "_"
+    safe = "".join(c if c.isalnum() or c in "-_. " else "_" for c in name).strip(". ")
+    return "_" if safe in ("", "comparison.json", "run.toml") else safe

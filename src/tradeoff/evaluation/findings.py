@@ -19,7 +19,6 @@ __all__ = ["findings_of", "warnings_of"]
 _MATERIAL = 0.01  # a share of copies that is worth a word
 _WIDE = 0.05  # half an interval
 _UNEQUAL = 2.0
-_REPEATED = 0.2
 _SAMPLES_PER_COLUMN = 10
 
 
@@ -42,13 +41,12 @@ def findings_of(scores: Mapping[str, Score]) -> tuple[Finding, ...]:
         found.append(Finding("recall lost", sentence))
     elif sentence := _halved("knn.recall", scores):
         found.append(Finding("recall lost", sentence))
-    if sentence := _copied(scores.get("copies.of_real")) or _hugged(scores):
-        found.append(Finding("memorized", sentence))
-    within = scores.get("copies.within")
-    if within is not None and within.value > (within.expected or 0.0) + _MATERIAL:
-        found.append(
-            Finding("repeats itself", f"{within.value:.0%} of generated samples repeat another.")
-        )
+    for key, name, words in (
+        ("copies.of_real", "memorized", "have the very features of a real one"),
+        ("copies.within", "repeats itself", "repeat the features of an earlier one"),
+    ):
+        if share := _above(scores.get(key)):
+            found.append(Finding(name, f"{share} of generated samples {words}."))
     return tuple(found)
 
 
@@ -56,7 +54,8 @@ def _lost(score: Score | None) -> str:
     """What is missing to 1, with its interval, if the score is below that of real data."""
     if score is None or score.low is None or score.high is None:
         return ""
-    if score.high >= min(1.0, score.expected or 1.0):
+    ceiling = min(1.0, score.expected or 1.0)
+    if score.high >= ceiling or score.value > ceiling - _MATERIAL:
         return ""
     return f"{1 - score.value:.0%} [{1 - score.high:.0%}, {1 - score.low:.0%}]"
 
@@ -74,20 +73,12 @@ def _halved(key: str, scores: Mapping[str, Score]) -> str:
     )
 
 
-def _copied(score: Score | None) -> str:
-    if score is None or (score.low or 0.0) <= (score.expected or 0.0) + _MATERIAL:
+def _above(score: Score | None) -> str:
+    """A share of copies, if it is surely above that of real data."""
+    if score is None or score.low is None:
         return ""
-    return f"{score.value:.0%} of generated samples are copies of real ones."
-
-
-def _hugged(scores: Mapping[str, Score]) -> str:
-    if not _halved("knn.authenticity", scores):
-        return ""
-    score = scores["knn.authenticity"]
-    return (
-        f"{1 - score.value:.0%} of generated samples lie closer to a real one than real samples "
-        f"lie to each other; of real ones it is {1 - (score.expected or 0.0):.0%}."
-    )
+    usual = score.expected_high or score.expected or 0.0
+    return f"{score.value:.0%}" if score.low > usual + _MATERIAL else ""
 
 
 def warnings_of(
@@ -97,6 +88,7 @@ def warnings_of(
     real_samples: int,
     generated_samples: int,
     columns: int,
+    few_values: bool = False,
 ) -> tuple[str, ...]:
     """What the sizes of the samples do not allow, with the sizes that would."""
     found = []
@@ -106,25 +98,22 @@ def warnings_of(
         if score is None or score.low is None or score.high is None:
             continue
         half = 0.5 * (score.high - score.low)
-        if half > _WIDE:
+        if _WIDE < half < 0.5:
             enough = _round_up(smaller * (half / _WIDE) ** 2)
             found.append(
                 f"{key} is known to ±{half:.2f} only: about {enough:,} samples of each side would "
                 f"give ±{_WIDE:g}."
             )
     measured = any(key.startswith("curve.") for key in scores) and settings.protocol is None
-    if measured and settings.diagnose and smaller < FEWEST_SAMPLES:
+    if measured and settings.diagnose and smaller < FEWEST_SAMPLES and not few_values:
         found.append(
             f"Ceiling and tightness take at least {FEWEST_SAMPLES} samples of each side; "
             f"there are {smaller}."
         )
-    repeated = scores.get("copies.within")
-    if measured and repeated is not None and repeated.value > _REPEATED:
-        distinct = round((1 - repeated.value) * generated_samples)
+    if measured and few_values:
         found.append(
-            f"Only {distinct:,} of {generated_samples:,} generated samples are distinct, and "
-            "copies stay in one fold: the curve does not see that they repeat, so look at "
-            "knn.coverage."
+            "Copies stay in one fold, so the curve does not see that so few distinct samples "
+            "repeat: its interval is [0, 1]. Look at knn.coverage and copies.within."
         )
     unequal = max(real_samples, generated_samples) / smaller
     if unequal > _UNEQUAL and (score := scores.get("knn.coverage")):

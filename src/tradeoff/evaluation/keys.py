@@ -11,9 +11,7 @@ from tradeoff.neighbors.metrics import METRIC_KEYS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["DEFAULT_METRICS", "KEYS", "Meaning", "resolve_keys"]
-
-DEFAULT_METRICS = ("curve", "knn", "frechet", "kernel", "copies")
+__all__ = ["KEYS", "NEIGHBOR_METRICS", "Meaning", "resolve_keys"]
 
 
 class Meaning(NamedTuple):
@@ -41,7 +39,7 @@ KEYS: dict[str, Meaning] = {
     "frechet.distance": Meaning("of Gaussians, 0 is best"),
     "kernel.distance": Meaning("unbiased, 0 is best"),
     "copies.of_real": Meaning("identical to a real one", "generated"),
-    "copies.within": Meaning("identical to another one", "generated"),
+    "copies.within": Meaning("identical to an earlier one", "generated"),
 }
 """Every quantity that `evaluate` knows."""
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Measured", "measure"]
 
 _SUBSET = 1000
+_COVER = 3  # neighbors that PR-cover reaches, in multiples of k
 
 
 @dataclass
@@ -137,10 +138,11 @@ class _Meter:
         band = estimate.with_band(level=settings.level)
         found.curve = None if found.has_few_values else band
         enough = min(len(self.real), len(self.generated)) >= FEWEST_SAMPLES
-        if settings.diagnose and enough:
-            single = pr_curve(folds=1, **options)
-            found.certificate = single.certificate(miss=1.0 - settings.level)
+        if settings.diagnose and enough and not found.has_few_values:
             found.diagnosis = diagnose(folds=settings.folds, **options)
+            if real_groups is None and generated_groups is None:  # it counts independent samples
+                single = pr_curve(folds=1, **options)
+                found.certificate = single.certificate(miss=1.0 - settings.level)
         ceiling = None if found.diagnosis is None else found.diagnosis.ceiling.curve
         for key in keys:
             score = _curve_score(key, estimate, band, ceiling, settings.level)
@@ -162,13 +164,18 @@ class _Meter:
         }
         result = support_metrics(real=self.real, generated=self.generated, **options)
         half, rest = self.halves
-        perfect = support_metrics(real=half, generated=rest, **options)
+        ranks = self.settings.k * (_COVER if any("cover_" in name for name in metrics) else 1)
+        perfect = (
+            support_metrics(real=half, generated=rest, **options) if len(rest) > ranks + 1 else None
+        )
         for key, name in zip(keys, metrics, strict=True):
             score = result[name]
             limits: tuple[float | None, float | None] = (None, None)
             with contextlib.suppress(UndefinedError):
                 limits = score.interval(self.settings.level)
-            expected = perfect[name].value if score.expected is None else score.expected
+            expected = score.expected
+            if expected is None and perfect is not None:
+                expected = perfect[name].value
             found.scores[key] = Score(
                 value=score.value, low=limits[0], high=limits[1], expected=expected
             )
@@ -183,11 +190,11 @@ class _Meter:
         half, rest = self.halves
         self.found.scores["frechet.distance"] = Score(
             value=frechet_distance(real=self.real, generated=self.generated),
-            expected=frechet_distance(real=half, generated=rest),
+            expected=frechet_distance(real=half, generated=rest) if len(rest) > 1 else None,
         )
 
     def kernel(self, keys: Sequence[str]) -> None:
-        value, expected = (
+        values = [
             kernel_distance(
                 real=one,
                 generated=other,
@@ -196,30 +203,51 @@ class _Meter:
                 progress=self.progress,
             ).mean
             for one, other in ((self.real, self.generated), self.halves)
+            if len(other) > 1
+        ]
+        self.found.scores["kernel.distance"] = Score(
+            value=values[0], expected=values[1] if len(values) > 1 else None
         )
-        self.found.scores["kernel.distance"] = Score(value=value, expected=expected)
 
     def copies(self, keys: Sequence[str]) -> None:
-        real, made, half, rest = (
+        """Shares of samples with the same features, and what they are among real samples.
+
+        A real sample looks for its copy among the other real ones; repeats are counted among as
+        many samples of each side, since their share grows with the number of samples.
+        """
+        real, made = (
             content_keys(np.asarray(side, np.float64), seed=0)
-            for side in (self.real, self.generated, *self.halves)
+            for side in (self.real, self.generated)
         )
-        values = {"copies.of_real": np.isin(made, real), "copies.within": _is_repeated(made)}
-        share = values["copies.of_real"].mean()
+        _, place, counts = np.unique(real, return_inverse=True, return_counts=True)
+        of_real, within = np.isin(made, real), _is_repeated(made)
+        size = min(real.size, made.size)
+        rng = np.random.default_rng(self.settings.seed)
+        alike, perfect = (side[rng.permutation(side.size)[:size]] for side in (made, real))
+        repeated = _is_repeated(alike).mean()
+        share = of_real.mean()
         z = float(ndtri(0.5 + 0.5 * self.settings.level))
         below, above = wilson_distances(share, np.array(float(made.size)), z)
+        error = z * _error_of_repeats(alike)
+        known, usual = float((counts[place] > 1).mean()), float(_is_repeated(perfect).mean())
         scores = {
             "copies.of_real": Score(
                 value=float(share),
                 low=float(max(share - below, 0.0)),
                 high=float(min(share + above, 1.0)),
-                expected=float(np.isin(rest, half).mean()),
+                expected=known,
+                # A pair of copies counts twice, hence the root of 2.
+                expected_high=known + z * float(np.sqrt(2 * known * (1 - known) / real.size)),
             ),
             "copies.within": Score(
-                value=float(values["copies.within"].mean()),
-                expected=float(_is_repeated(real).mean()),
+                value=float(repeated),
+                low=float(max(repeated - error, 0.0)),
+                high=float(min(repeated + error, 1.0)),
+                expected=usual,
+                expected_high=usual + z * _error_of_repeats(perfect),
             ),
         }
+        values = {"copies.of_real": of_real, "copies.within": within}
         self.found.scores |= {key: scores[key] for key in keys}
         self.found.generated |= {key: values[key] for key in keys}
 
@@ -252,7 +280,7 @@ def _copies_of(x: npt.NDArray[Any]) -> tuple[Sequence[object] | None, bool]:
     """
     keys = content_keys(np.asarray(x, np.float64), seed=0)
     distinct = np.unique(keys).size
-    few = distinct < min(FEWEST_SAMPLES, keys.size)
+    few = distinct < min(FEWEST_SAMPLES, 0.5 * keys.size)
     return (None if few or distinct == keys.size else keys.tolist()), few
 
 
@@ -261,3 +289,14 @@ def _is_repeated(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
     repeated = np.ones(keys.size, bool)
     repeated[np.unique(keys, return_index=True)[1]] = False
     return repeated
+
+
+def _error_of_repeats(keys: npt.NDArray[np.uint64]) -> float:
+    """Standard error of the share of repeats, at most, by Efron and Stein.
+
+    Leaving out a sample changes the number of distinct ones by 1 if it is single, and the number
+    of repeats by 1 if it is not: the variance of both, which is one, is at most either number.
+    """
+    _, counts = np.unique(keys, return_counts=True)
+    single = int((counts == 1).sum())
+    return float(np.sqrt(min(single, keys.size - single) + 1.0) / keys.size)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from tradeoff._extras import import_extra
 from tradeoff._validation import (
     check_choice,
     check_count,
     check_same_columns,
     check_seed,
     check_share,
+    check_type,
 )
 from tradeoff.data import Sample, open_source
 from tradeoff.engine import Embedded, embed_source
@@ -25,7 +27,7 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import FeatureStore, TableEncoder, open_embedder
 from tradeoff.protocols import PROTOCOLS
 from tradeoff.provenance import software_versions
-from tradeoff.ratio.crossfit import check_estimator
+from tradeoff.ratio.crossfit import Split, check_estimator
 from tradeoff.settings import Options, Settings
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from tradeoff.features import Embedder
 
 __all__ = ["Pipeline", "evaluate"]
+
+_LOWEST_LEVEL = 0.5
 
 
 def evaluate(
@@ -67,6 +71,8 @@ def evaluate(
         >>> print(result.findings[0].sentence[:37])
         At least 31% [25%, 35%] of generated
     """
+    if isinstance(generated, Mapping):
+        raise InvalidInputError("`generated` must be one model: `compare` takes several by name.")
     pipeline = Pipeline(settings, options, progress=progress)
     pipeline.take_real(real)
     return pipeline.evaluate(generated, "generated")[0]
@@ -80,9 +86,14 @@ class Pipeline:
     ) -> None:
         changed = Settings.of({**options})
         base = Settings() if settings is None else settings
-        self.settings = replace(base, **{name: getattr(changed, name) for name in options})
+        self.settings = _checked(
+            replace(base, **{name: getattr(changed, name) for name in options})
+        )
         self.progress = progress
-        self.keys = _check(self.settings)
+        self.keys = resolve_keys(self.settings.metrics)
+        families = {key.partition(".")[0] for key in self.keys}
+        if self.settings.protocol is None and families & {"knn", "clipped", "cover"}:
+            import_extra("torch", extra="torch", purpose="Counting neighbors")
 
     def take_real(self, real: Any) -> None:
         """Open and embed the real samples, and choose the encoder by their kind."""
@@ -149,10 +160,16 @@ class Pipeline:
 
     def _evaluation(self, made: Embedded, measured: Measured) -> Evaluation:
         real, settings = self.real, self.settings
-        sizes = {"real_samples": len(real.ids), "generated_samples": len(made.ids)}
-        warnings = (
-            warnings_of(measured.scores, settings, columns=real.features.shape[1], **sizes)
-            + self._protocol_warnings()
+        sizes: dict[str, Any] = {
+            "real_samples": len(real.ids),
+            "generated_samples": len(made.ids),
+        }
+        warnings = warnings_of(
+            measured.scores,
+            settings,
+            columns=real.features.shape[1],
+            few_values=measured.has_few_values,
+            **sizes,
         )
         diagnosis = measured.diagnosis
         if "nearest_real" in measured.generated:
@@ -161,7 +178,7 @@ class Pipeline:
         return Evaluation(
             scores=measured.scores,
             findings=findings_of(measured.scores),
-            warnings=warnings,
+            warnings=warnings + self._protocol_warnings(),
             tightness=None if diagnosis is None else diagnosis.verdict,
             curve=measured.curve,
             ceiling=None if diagnosis is None else diagnosis.ceiling.curve,
@@ -201,16 +218,22 @@ class Pipeline:
         return tuple(found)
 
 
-def _check(settings: Settings) -> tuple[str, ...]:
+def _checked(settings: Settings) -> Settings:
     """Mistakes come to light before anything is read."""
     if settings.protocol is not None:
         check_choice("protocol", settings.protocol, PROTOCOLS)
-    check_estimator(settings.estimator)
     check_choice("broken", settings.broken, ("skip", "stop"))
-    check_share("level", settings.level)
-    check_seed(settings.seed)
-    check_count("k", settings.k)
-    check_count("folds", settings.folds)
-    if settings.limit is not None:
-        check_count("limit", settings.limit)
-    return resolve_keys(settings.metrics)
+    check_type("trusted", settings.trusted, bool)
+    resolve_keys(settings.metrics)
+    level = check_share("level", settings.level)
+    if level < _LOWEST_LEVEL:
+        raise InvalidInputError(f"`level` must be at least {_LOWEST_LEVEL}. Got {settings.level}.")
+    return replace(
+        settings,
+        level=level,
+        folds=Split.of(settings.folds, check_estimator(settings.estimator)).folds,
+        k=check_count("k", settings.k),
+        seed=check_seed(settings.seed),
+        limit=None if settings.limit is None else check_count("limit", settings.limit),
+        store=None if settings.store is None else str(settings.store),
+    )

@@ -158,20 +158,12 @@ class Evaluation:
         for name in _CURVES:
             curve = getattr(self, name)
             fields[name] = None if curve is None else json.loads(curve.to_json())
-        return json.dumps(fields, ensure_ascii=False, default=list)
+        return json.dumps(fields, ensure_ascii=False, allow_nan=False, default=_plain)
 
     @classmethod
     def from_json(cls, text: str, samples: Mapping[str, SampleValues] | None = None) -> Evaluation:
         """Read what `to_json` wrote, in this or an earlier version."""
-        try:
-            fields = json.loads(text)
-        except ValueError as error:
-            raise InvalidInputError(f"The text must be JSON of an evaluation. {error}.") from None
-        found = (fields.get("schema"), fields.get("version")) if isinstance(fields, dict) else None
-        if found != (_SCHEMA, _VERSION):
-            raise InvalidInputError(
-                f"The JSON must have the schema {_SCHEMA} version {_VERSION}. Got {found}."
-            )
+        fields = read_fields(text, _SCHEMA, _VERSION)
         curves = {
             name: None if fields[name] is None else PRCurve.from_json(json.dumps(fields[name]))
             for name in _CURVES
@@ -212,6 +204,25 @@ class Evaluation:
         paths = {side: folder / f"{side}.parquet" for side in _SIDES}
         samples = {s: SampleValues.read_parquet(p) for s, p in paths.items() if p.exists()}
         return cls.from_json(text, samples or None)
+
+
+def read_fields(text: str, schema: str, version: int) -> dict[str, Any]:
+    """Fields of a JSON object of a schema."""
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise InvalidInputError(f"The text must be JSON of a result. {error}.") from None
+    found = (fields.get("schema"), fields.get("version")) if isinstance(fields, dict) else None
+    if found != (schema, version):
+        raise InvalidInputError(
+            f"The JSON must have the schema {schema} version {version}. Got {found}."
+        )
+    return dict(fields)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of NumPy, tuples and other sequences as JSON knows them."""
+    return value.tolist() if hasattr(value, "tolist") else list(value)
 
 
 def meaning_of(key: str) -> str:

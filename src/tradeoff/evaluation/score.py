@@ -17,6 +17,7 @@ class Score:
         high: upper limit.
         expected: the same quantity of a perfect model: real against real, at half the size, or a
             closed form where there is one; None where it was not measured.
+        expected_high: what `expected` may be at most, where its own noise is known.
 
     Example:
         >>> from tradeoff.evaluation import Score
@@ -28,6 +29,7 @@ class Score:
     low: float | None = None
     high: float | None = None
     expected: float | None = None
+    expected_high: float | None = None
 
     def __str__(self) -> str:
         text = f"{number(self.value)} {self.interval_text}".rstrip()

@@ -47,8 +47,12 @@ def sentences_of(evaluation: Evaluation) -> list[tuple[str, str]]:
     """What the numbers mean: a word for the kind of sentence, and the sentence."""
     found = [(finding.name, finding.sentence) for finding in evaluation.findings]
     settings = evaluation.settings
-    if not found and {"curve.precision", "curve.recall"} <= evaluation.scores.keys():
-        found.append(("nothing lost", "Neither precision nor recall is below that of real data."))
+    lows = [evaluation.scores[key].low for key in HEADLINE_KEYS if key in evaluation.scores]
+    if not found and len(lows) == len(HEADLINE_KEYS) and evaluation.curve is not None:
+        limits = " and ".join(f"{low or 0.0:.3f}" for low in lows)
+        found.append(
+            ("no loss found", f"Precision and recall are at least {limits}, for all one can see.")
+        )
     if evaluation.certificate is not None:
         limit = evaluation.certificate.precision(HEADLINE_PRECISION_LAM)
         if limit < 1.0:
@@ -72,7 +76,9 @@ def sentences_of(evaluation: Evaluation) -> list[tuple[str, str]]:
                 )
             )
     if any(score.expected is not None for score in evaluation.scores.values()):
-        found.append(("real/real", "one half of the real samples against the other."))
+        found.append(
+            ("real/real", "one half of real samples against the other, or expected of one law.")
+        )
     return found
 
 

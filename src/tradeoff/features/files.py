@@ -11,7 +11,7 @@ import numpy as np
 
 from tradeoff._extras import import_extra
 from tradeoff._validation import check_count
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.features.images import Pixels
 from tradeoff.features.network import ImageNetwork, hash_files
 
@@ -71,9 +71,10 @@ class NetworkFile(ImageNetwork):
 
     @cached_property
     def weights(self) -> str:
-        """A hash of the file, and of those beside it whose names it begins."""
+        """A hash of the file, and of the data that ONNX may keep beside it."""
         path = self._found
-        return hash_files(sorted(path.parent.glob(f"{path.name}*")))
+        beside = (path.with_name(path.name + end) for end in (".data", "_data"))
+        return hash_files([path, *(file for file in beside if file.is_file())])
 
     @property
     def pixels(self) -> Pixels:
@@ -115,7 +116,7 @@ class NetworkFile(ImageNetwork):
             raise
         except Exception as error:  # of each library's own kinds
             raise InvalidInputError(
-                f"`{path}` must be a network. It cannot be loaded: {_first_line(error)}."
+                f"`{path}` must be a network. It cannot be loaded: {first_line(error)}."
             ) from None
 
     def _exported(self, path: Path) -> Callable[..., Any]:
@@ -151,13 +152,8 @@ def _onnx(path: Path) -> Callable[..., Any]:
             (output, *_) = session.run(None, {entry.name: x.cpu().numpy()})
         except Exception as error:  # of the runtime's own kinds
             raise InvalidInputError(
-                f"`{path}` must take float32 images of shape {tuple(x.shape)}. "
-                f"{_first_line(error)}."
+                f"`{path}` must take float32 images of shape {tuple(x.shape)}. {first_line(error)}."
             ) from None
         return torch.from_numpy(np.asarray(output))
 
     return run
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff.exceptions import InvalidInputError, UnavailableError, UnreadableError
+from tradeoff.exceptions import (
+    InvalidInputError,
+    UnavailableError,
+    UnreadableError,
+    first_line,
+)
 from tradeoff.features.images import Filter, Pixels
 from tradeoff.features.network import ImageNetwork, Network, hash_files, in_batches
 
@@ -65,11 +70,12 @@ class HubImages(ImageNetwork):
     @cached_property
     def pixels(self) -> Pixels:
         """As the model's own configuration says."""
-        for file, key in (("preprocessor_config.json", None), ("processor_config.json", "image_")):
+        for file in ("preprocessor_config.json", "processor_config.json"):
             path = self._folder / file
             if path.exists():
-                fields = json.loads(path.read_text(encoding="utf-8"))
-                return _pixels(self.name, fields if key is None else fields["image_processor"])
+                with _loading(self.name):
+                    fields = json.loads(path.read_text(encoding="utf-8"))
+                    return _pixels(self.name, fields.get("image_processor", fields))
         raise InvalidInputError(
             f"`{self.name}` must say how images are prepared, in preprocessor_config.json."
         )
@@ -91,9 +97,12 @@ class HubImages(ImageNetwork):
     @cached_property
     def _network(self) -> tuple[Any, bool]:
         package = import_extra("transformers", extra="hub", purpose="A model of the hub")
-        with _quiet():
+        with _loading(self.name):
             network, loading = package.AutoModel.from_pretrained(
-                self._folder, local_files_only=True, output_loading_info=True
+                self._folder,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
             )
         missing = set(loading["missing_keys"])
         pooling = {key for key in missing if "pooler" in key}
@@ -187,9 +196,12 @@ class HubTexts(Network):
     @cached_property
     def _network(self) -> Any:
         package = import_extra("sentence_transformers", extra="hub", purpose="A text encoder")
-        with _quiet():
+        with _loading(self.name):
             return package.SentenceTransformer(
-                str(self._folder), device=str(self.torch_device), local_files_only=True
+                str(self._folder),
+                device=str(self.torch_device),
+                local_files_only=True,
+                trust_remote_code=False,
             ).eval()
 
 
@@ -229,16 +241,29 @@ def _model_folder(model: str, *, offline: str) -> Path:
             f"Got {model!r}, which is none of them."
         ) from None
     except Exception as error:  # whatever the network library of the day raises
-        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise UnavailableError(
-            f"`{model}` cannot be fetched from the Hugging Face hub: {reason}. {way_out}"
+            f"`{model}` cannot be fetched from the Hugging Face hub: {first_line(error)}. {way_out}"
         ) from None
+
+
+def hub_state(model: str) -> str:
+    """Whether a model could be loaded, without fetching it."""
+    hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
+    with contextlib.suppress(FileNotFoundError):
+        hub.snapshot_download(model, local_files_only=True)
+        return "in the cache"
+    try:
+        hub.HfApi().model_info(model, timeout=_TIMEOUT)
+    except Exception as error:  # whatever the network library of the day raises
+        return f"cannot be fetched from the Hugging Face hub: {first_line(error)}"
+    return "can be fetched from the Hugging Face hub"
 
 
 def _pixels(name: str, fields: dict[str, Any]) -> Pixels:
     """What a configuration file of an image processor says."""
-    size, crop = (_edges(fields.get(key)) for key in ("size", "crop_size"))
-    crop = crop if fields.get("do_center_crop") else {}
+    crops = bool(fields.get("do_center_crop"))
+    size = _edges(fields.get("size"), "shortest_edge" if crops else None)
+    crop = _edges(fields.get("crop_size"), None) if crops else {}
     shorter = size.get("shortest_edge")
     seen = crop or size
     if "height" not in seen or (shorter is None and size != seen):
@@ -260,13 +285,16 @@ def _pixels(name: str, fields: dict[str, Any]) -> Pixels:
     )
 
 
-def _edges(size: Any) -> dict[str, int]:
-    return {"height": size, "width": size} if isinstance(size, int) else dict(size or {})
+def _edges(size: Any, number_is: str | None) -> dict[str, int]:
+    """Where the middle is cut out afterwards, a single number is the shorter edge."""
+    if not isinstance(size, int):
+        return dict(size or {})
+    return {"height": size, "width": size} if number_is is None else {number_is: size}
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Loading announces itself on the terminal, in bars of its own; ours are enough."""
+def _loading(name: str) -> Iterator[None]:
+    """Failures in one sentence, and none of the bars that loading draws on the terminal."""
     switches = import_extra("transformers.utils.logging", extra="hub", purpose="A model of the hub")
     shown, logger = switches.is_progress_bar_enabled(), logging.getLogger("sentence_transformers")
     level, verbosity = logger.level, switches.get_verbosity()
@@ -275,6 +303,12 @@ def _quiet() -> Iterator[None]:
     logger.setLevel(logging.ERROR)
     try:
         yield
+    except InvalidInputError:
+        raise
+    except Exception as error:  # of each library's own kinds
+        raise InvalidInputError(
+            f"`{name}` must be a model in the format of the hub. {first_line(error)}."
+        ) from None
     finally:
         logger.setLevel(level)
         switches.set_verbosity(verbosity)

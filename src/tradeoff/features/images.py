@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff.exceptions import UnreadableError
+from tradeoff.exceptions import UnreadableError, first_line
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -58,7 +58,7 @@ def decode_image(name: str, encoded: bytes) -> npt.NDArray[np.uint8]:
     except pillow.DecompressionBombError:
         raise UnreadableError(f"The image has more than {_MOST_PIXELS:,} pixels.") from None
     except Exception as error:
-        raise UnreadableError(f"This is no image: {_first_line(error)}.") from None
+        raise UnreadableError(f"This is no image: {first_line(error)}.") from None
     suffix = os.path.splitext(name)[1].lower()
     known = any(suffix in suffixes for suffixes in _FORMATS.values())
     if known and suffix not in _FORMATS.get(image.format, (suffix,)):
@@ -70,7 +70,7 @@ def decode_image(name: str, encoded: bytes) -> npt.NDArray[np.uint8]:
     try:
         return np.asarray(_in_color(pillow, image))
     except Exception as error:
-        raise UnreadableError(f"The image is damaged: {_first_line(error)}.") from None
+        raise UnreadableError(f"The image is damaged: {first_line(error)}.") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +118,12 @@ class Pixels:
         content = sample.content
         if isinstance(content, bytes):
             content = decode_image(sample.id, content)
-        if not isinstance(content, np.ndarray):
+        if not isinstance(content, np.ndarray) or content.ndim not in (2, 3):
             raise UnreadableError("This is no image.")
-        image = _in_color(pillow, pillow.fromarray(np.squeeze(content)))
+        if content.dtype != np.uint8:
+            raise UnreadableError(f"Pixels must be whole numbers, uint8. Got {content.dtype}.")
+        gray = content.ndim == 3 and content.shape[2] == 1
+        image = _in_color(pillow, pillow.fromarray(content[:, :, 0] if gray else content))
         filters = pillow.Resampling[self.filter.upper()]
         if self.shorter is None:
             return np.asarray(image.resize((self.width, self.height), filters))
@@ -145,7 +148,3 @@ def _in_color(pillow: Any, image: Any) -> Any:
         white = pillow.new("RGBA", image.size, (255, 255, 255, 255))
         image = pillow.alpha_composite(white, image)
     return image.convert("RGB")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")

@@ -12,7 +12,7 @@ import numpy as np
 
 from tradeoff._extras import import_extra
 from tradeoff._validation import check_choice
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,9 +82,9 @@ class Network:
             device = torch.device(self.device)
             torch.empty(0, device=device)
         except (RuntimeError, AssertionError, NotImplementedError) as error:
-            reason = str(error).splitlines()[0].rstrip(".")
             raise InvalidInputError(
-                f"`device` must be one that PyTorch can use here. Got {self.device!r}: {reason}."
+                f"`device` must be one that PyTorch can use here. Got {self.device!r}: "
+                f"{first_line(error)}."
             ) from None
         return device
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff.exceptions import InvalidInputError, UnavailableError
+from tradeoff.exceptions import InvalidInputError, UnavailableError, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -192,10 +192,9 @@ class Shelf:
         try:
             return self._parquet.ParquetFile(self.path / shard).read([name]).column(name)
         except Exception as error:  # of Arrow's own kinds
-            reason = str(error).splitlines()[0].rstrip(".")
             raise InvalidInputError(
-                f"`{self.path / shard}` must be a shard of features. {reason}. Delete it, and its "
-                "samples are embedded anew."
+                f"`{self.path / shard}` must be a shard of features. {first_line(error)}. Delete "
+                "it, and its samples are embedded anew."
             ) from None
 
     def _prepare_folder(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -96,10 +96,19 @@ class TableEncoder:
     def prepare(self, sample: Sample) -> npt.NDArray[np.float64]:
         """One row."""
         fields = _fields(sample)
+        columns = {name for name, *_ in (*self.numbers, *self.categories)}
+        if unknown := fields.keys() - columns:
+            raise InvalidInputError(
+                f"`{sample.id}` has a column `{min(unknown)}` that the real side does not have: "
+                "rename it, or leave it out."
+            )
         features: list[float] = []
         for name, mean, deviation in self.numbers:
-            number = _as_number(fields.get(name))
+            value = fields.get(name)
+            number = _as_number(value)
             missing = number is None
+            if missing and not _is_missing(value) and not _is_number(value):
+                raise UnreadableError(f"`{name}` must be a number. Got {value!r}.")
             features += [0.0 if number is None else (number - mean) / deviation, float(missing)]
         for name, values in self.categories:
             value = fields.get(name)
@@ -126,7 +135,7 @@ class _Column:
             return
         number = _as_number(value)
         if number is None:
-            self.is_numeric = False
+            self.is_numeric = self.is_numeric and _is_number(value)
         else:
             self.count += 1
             shift = number - self.mean
@@ -151,10 +160,13 @@ def _fields(sample: Sample) -> Mapping[str, object]:
     raise InvalidInputError(f"`{sample.id}` must be a row of a table.")
 
 
-def _as_number(value: object) -> float | None:
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_)):
-        return float(value) if np.isfinite(value) else None
-    return None
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+
+
+def _as_number(value: Any) -> float | None:
+    """A finite number; infinity is as good as missing."""
+    return float(value) if _is_number(value) and np.isfinite(value) else None
 
 
 def _is_missing(value: object) -> bool:

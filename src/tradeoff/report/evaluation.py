@@ -40,7 +40,10 @@ class EvaluationDisplay:
 
     def __init__(self, evaluation: Evaluation) -> None:
         if evaluation.curve is None:
-            raise InvalidInputError("There is no curve to draw: add curve to the metrics.")
+            raise InvalidInputError(
+                "There is no curve to draw: add curve to the metrics, and more distinct samples "
+                "if it is among them."
+            )
         self.evaluation = evaluation
 
     def plot(self, ax: Axes | None = None) -> EvaluationDisplay:
