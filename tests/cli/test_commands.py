@@ -153,7 +153,10 @@ def test_models_by_option_or_argument(paths, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--real", "nowhere", "--generated", "nowhere"), "error: `nowhere` does not exist."),
+        (
+            ("--real", "nowhere", "--generated", "nowhere", "--metrics", "curve"),
+            "error: `nowhere` does not exist.",
+        ),
         (("--real", "nowhere"), "error: `--generated` must be given, as an option or in a TOML"),
         (("--config", "nowhere.toml"), "error: `nowhere.toml` cannot be read: No such file"),
         (("--real", "a", "--generated", "b", "--metrics", "recall"), "say which of curve.recall"),

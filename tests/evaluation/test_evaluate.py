@@ -139,9 +139,9 @@ def test_diagnosis_ceiling_and_certificate():
 
 def test_sides_must_be_alike():
     with pytest.raises(InvalidInputError, match="must hold features samples, like the real ones"):
-        evaluate(real=REAL, generated=["text"] * 30, **QUICK)
+        evaluate(real=REAL, generated=["text"] * 30, metrics="curve", **QUICK)
     with pytest.raises(InvalidInputError, match="Got 3 in `real` and 2 in `generated`"):
-        evaluate(real=REAL, generated=HALF[:, :2], **QUICK)
+        evaluate(real=REAL, generated=HALF[:, :2], metrics="curve", **QUICK)
 
 
 def test_broken_rows_are_counted_and_named():
@@ -152,7 +152,7 @@ def test_broken_rows_are_counted_and_named():
     assert result.provenance["generated_samples"] == 598
     assert "broken: 2 of generated left out" in str(result)
     with pytest.raises(InvalidInputError, match=r"`generated\[3\]` of generated is broken"):
-        evaluate(real=REAL, generated=holes, broken="stop", **QUICK)
+        evaluate(real=REAL, generated=holes, metrics="curve", broken="stop", **QUICK)
 
 
 def test_given_functions_embed(tmp_path):

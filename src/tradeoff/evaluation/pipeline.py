@@ -93,7 +93,7 @@ class Pipeline:
         self.keys = resolve_keys(self.settings.metrics)
         families = {key.partition(".")[0] for key in self.keys}
         if self.settings.protocol is None and families & {"knn", "clipped", "cover"}:
-            import_extra("torch", extra="torch", purpose="Counting neighbors")
+            import_extra("torch", extra="torch", purpose="The family knn of metrics")
 
     def take_real(self, real: Any) -> None:
         """Open and embed the real samples, and choose the encoder by their kind."""
