@@ -35,10 +35,10 @@ from tradeoff.core.divergence import (
 )
 from tradeoff.moments import Moments, inception_score
 from tradeoff.neighbors import expected_coverage
+from tradeoff.sampling import mh_acceptance
 
 # Groups of rooms that are not built yet; each leaves this list with the room that covers it.
 WAITING = {
-    "mh",
     "generator_gradient",
 }
 
@@ -399,6 +399,21 @@ def test_budget_of_samples():
 
 
 COVERED.update(item["id"] for item in _group("obrs"))
+
+
+@golden("mh")
+def test_mh(item):
+    p, q = (np.array(item["inputs"][side]) for side in ("p", "q"))
+    log_ratio = np.log(p / q)
+    transition = np.array(
+        [[q[j] * mh_acceptance(log_ratio[i], log_ratio[j]) for j in range(3)] for i in range(3)]
+    )
+    np.fill_diagonal(transition, 0.0)
+    np.fill_diagonal(transition, 1.0 - transition.sum(1))
+    np.testing.assert_allclose(transition, item["expected"]["T"], atol=item["tol"])
+    for steps, law in item["expected"]["law"].items():
+        found = q @ np.linalg.matrix_power(transition, int(steps))
+        np.testing.assert_allclose(found, law, atol=item["tol"])
 
 
 @golden("drs")

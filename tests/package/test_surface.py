@@ -27,6 +27,7 @@ PUBLIC_MODULES = (
     "tradeoff.provenance",
     "tradeoff.ratio",
     "tradeoff.report",
+    "tradeoff.sampling",
     "tradeoff.settings",
 )
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tradeoff._version import __version__
-from tradeoff.cli import compare, doctor, embed, evaluate, protocols
+from tradeoff.cli import budget, compare, doctor, embed, evaluate, filter, protocols  # noqa: A004
 from tradeoff.exceptions import TradeoffError
 
 __all__ = ["app", "main"]
@@ -24,6 +24,8 @@ app = typer.Typer(
 app.command("evaluate")(evaluate.run)
 app.command("compare")(compare.run)
 app.command("embed")(embed.run)
+app.command("budget")(budget.run)
+app.command("filter")(filter.run)
 app.command("protocols")(protocols.run)
 app.command("doctor")(doctor.run)
 

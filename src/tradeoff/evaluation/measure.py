@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Measured", "measure"]
 
 _SUBSET = 1000
+_FEWEST_GROUPS = 20
 _COVER = 3  # neighbors that PR-cover reaches, in multiples of k
 
 
@@ -281,7 +282,8 @@ def _copies_of(x: npt.NDArray[Any]) -> tuple[Sequence[object] | None, bool]:
     keys = content_keys(np.asarray(x, np.float64), seed=0)
     distinct = np.unique(keys).size
     few = distinct < min(FEWEST_SAMPLES, 0.5 * keys.size)
-    return (None if few or distinct == keys.size else keys.tolist()), few
+    grouped = _FEWEST_GROUPS <= distinct < keys.size and not few
+    return (keys.tolist() if grouped else None), few
 
 
 def _is_repeated(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:

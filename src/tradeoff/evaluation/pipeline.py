@@ -104,18 +104,23 @@ class Pipeline:
 
     def evaluate(self, generated: Any, name: str) -> tuple[Evaluation, Measured]:
         """A model against the real samples."""
-        source = self._open(generated, name)
+        made, real = self.embed_like_real(generated, name), self.real
+        measured = measure(
+            real.features, made.features, self.keys, self.settings, progress=self.progress
+        )
+        return self._evaluation(made, measured), measured
+
+    def embed_like_real(self, samples: Any, name: str) -> Embedded:
+        """Features of samples that must be of the same kind as the real ones."""
+        source = self._open(samples, name)
         if source.kind != self.kind:
             raise InvalidInputError(
                 f"`{name}` must hold {self.kind} samples, like the real ones. Got {source.kind}."
             )
         made = self.embed(source, name)
-        real = self.real
-        check_same_columns(**{"real": real.features.shape[1], name: made.features.shape[1]})
-        measured = measure(
-            real.features, made.features, self.keys, self.settings, progress=self.progress
-        )
-        return self._evaluation(made, measured), measured
+        columns = {"real": self.real.features.shape[1], name: made.features.shape[1]}
+        check_same_columns(**columns)
+        return made
 
     def embed(self, source: Source, name: str) -> Embedded:
         """Features of a source."""

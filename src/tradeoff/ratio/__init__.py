@@ -4,10 +4,12 @@
 """
 
 from tradeoff.ratio.base import Estimator, LogRatio
+from tradeoff.ratio.calibrated import Calibrated, Reliability, calibrated_ratio, reliability
 from tradeoff.ratio.calibration import Isotonic, balance
 from tradeoff.ratio.classifier import Classifier
 from tradeoff.ratio.comparison import Comparison, Difference, compare_curves
 from tradeoff.ratio.diagnosis import Diagnosis, diagnose
+from tradeoff.ratio.discriminator import Discriminator
 from tradeoff.ratio.estimate import CurveEstimate, pr_curve
 from tradeoff.ratio.gaussian import Gaussians
 from tradeoff.ratio.kernel import KernelDensity
@@ -21,11 +23,13 @@ from tradeoff.ratio.trees import BoostedTrees
 __all__ = [
     "ESTIMATORS",
     "BoostedTrees",
+    "Calibrated",
     "Classifier",
     "Comparison",
     "CurveEstimate",
     "Diagnosis",
     "Difference",
+    "Discriminator",
     "Estimator",
     "Gaussians",
     "Isotonic",
@@ -34,9 +38,12 @@ __all__ = [
     "Logistic",
     "Neighbors",
     "Quantized",
+    "Reliability",
     "Stack",
     "balance",
+    "calibrated_ratio",
     "compare_curves",
     "diagnose",
     "pr_curve",
+    "reliability",
 ]

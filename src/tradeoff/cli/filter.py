@@ -1,0 +1,65 @@
+"""`tradeoff filter`: the best of samples that exist already."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003, Typer reads annotations
+from typing import Annotated, Any
+
+import typer
+
+from tradeoff.cli.options import Config, Quiet, required, with_settings
+
+__all__ = ["run"]
+
+
+@with_settings
+def run(
+    *,
+    real: Annotated[str | None, typer.Option("--real", help="Real samples: a path.")] = None,
+    generated: Annotated[
+        str | None, typer.Option("--generated", help="The pool to choose from: a path.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", help="Samples of the pool per kept one.")
+    ] = None,
+    keep: Annotated[int | None, typer.Option("--keep", help="Number of samples to keep.")] = None,
+    ids: Annotated[
+        Path | None, typer.Option("--ids", help="File for the chosen ids, one per line.")
+    ] = None,
+    config: Config = None,
+    quiet: Quiet = False,
+    chosen: dict[str, Any],
+) -> None:
+    """Choose the best of a pool of generated samples."""
+    from tradeoff.cli.output import print_table
+    from tradeoff.evaluation.pipeline import Pipeline
+    from tradeoff.sampling import filter_pool
+    from tradeoff.settings import Settings
+
+    chosen |= {k: v for k, v in (("real", real), ("generated", generated)) if v is not None}
+    sources = {name: required(chosen, name, f"--{name}") for name in ("real", "generated")}
+    pipeline = Pipeline(Settings.of(chosen), {"metrics": "curve"}, progress=not quiet)
+    pipeline.take_real(sources["real"])
+    pool = pipeline.embed_like_real(sources["generated"], "generated")
+    found = filter_pool(
+        real=pipeline.real.features,
+        pool=pool.features,
+        budget=budget,
+        keep=keep,
+        estimator=pipeline.settings.estimator,
+        seed=pipeline.settings.seed,
+        progress=not quiet,
+    )
+    names = [pool.ids[i] for i in found.index]
+    if ids is not None:
+        ids.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    else:
+        for name in names:
+            typer.echo(name)
+    rows = [
+        (word, *(f"{value:.3f}" for value in estimate.headline.values()))
+        for word, estimate in (("before", found.before), ("after", found.after))
+    ]
+    if ids is not None:
+        print_table(("", *found.before.headline), rows)
+    typer.echo(f"kept {len(names):,} of {len(pool.ids):,}", err=True)

@@ -1,0 +1,210 @@
+"""A log-ratio made right on samples it has not seen, and a look at how right it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from tradeoff._validation import (
+    FloatArray,
+    check_count,
+    check_features,
+    check_seed,
+    check_share,
+    check_vector,
+)
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference.intervals import wilson_distances
+from tradeoff.ratio.calibration import Isotonic
+from tradeoff.ratio.crossfit import check_estimator
+from tradeoff.ratio.folds import content_keys, draw_keys
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tradeoff.ratio.base import Estimator, LogRatio
+
+__all__ = ["Calibrated", "Reliability", "calibrated_ratio", "reliability"]
+
+_FEWEST = 40
+_SATURATED = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """A log-ratio followed by a monotone map that was fitted on held-out samples.
+
+    The map keeps the balance of both sides, and never forces the mean ratio of generated samples
+    to 1: it is the real mass within the model's reach.
+
+    Args:
+        ratio: anything that maps samples to scores that grow with p/q.
+        calibrate: the map.
+
+    Example:
+        A discriminator that is too sure by a factor of three:
+
+        >>> import numpy as np
+        >>> from tradeoff.core.divergence import GAN
+        >>> from tradeoff.ratio import Calibrated, Discriminator
+        >>> rng = np.random.default_rng(0)
+        >>> real, generated = rng.normal(0, 1, (9000, 1)), rng.normal(1, 1, (9000, 1))
+        >>> sure = Discriminator(lambda x: 3 * (0.5 - x[:, 0]), GAN())
+        >>> ratio = Calibrated.fit(sure, real=real, generated=generated)
+        >>> bool(np.abs(ratio.log_ratio(np.array([[0.0], [1.0]])) - [0.5, -0.5]).max() < 0.3)
+        True
+    """
+
+    ratio: LogRatio
+    calibrate: Isotonic
+
+    @classmethod
+    def fit(cls, ratio: LogRatio, *, real: Any, generated: Any) -> Calibrated:
+        """Calibrate on samples that the ratio was not fitted on."""
+        return cls(
+            ratio,
+            Isotonic.fit(real=ratio.log_ratio(real), generated=ratio.log_ratio(generated)),
+        )
+
+    def log_ratio(self, x: Any) -> FloatArray:
+        """Log p/q of samples, shape (n,)."""
+        return self.calibrate(self.ratio.log_ratio(x))
+
+
+def calibrated_ratio(
+    *,
+    real: npt.ArrayLike,
+    generated: npt.ArrayLike,
+    estimator: Estimator | str = "logistic",
+    seed: int = 0,
+) -> Calibrated:
+    """A log-ratio from two samples in one call: fitted on one half, calibrated on the other.
+
+    This is the way out for critics that carry no ratio: pass their features.
+
+    Args:
+        real: features of real samples, shape (n, d).
+        generated: features of generated samples, shape (m, d).
+        estimator: of log p/q, by name or as a configuration.
+        seed: of the halves and of the estimator.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.ratio import calibrated_ratio
+        >>> rng = np.random.default_rng(0)
+        >>> real, generated = rng.normal(0, 1, (4000, 2)), rng.normal(1, 1, (4000, 2))
+        >>> ratio = calibrated_ratio(real=real, generated=generated)
+        >>> bool(np.diff(ratio.log_ratio(np.array([[1.0, 1.0], [0.0, 0.0]])))[0] > 1.5)
+        True
+    """
+    x, y = check_features(real=real, generated=generated)
+    model, seed = check_estimator(estimator), check_seed(seed)
+    for name, side in (("real", x), ("generated", y)):
+        if len(side) < _FEWEST:
+            raise InvalidInputError(
+                f"`{name}` must hold at least {_FEWEST} samples to fit and to calibrate. "
+                f"Got {len(side)}."
+            )
+    first = [draw_keys(content_keys(side, seed=seed)) % np.uint64(2) == 0 for side in (x, y)]
+    fitted = model.fit(real=x[first[0]], generated=y[first[1]], seed=seed)
+    return Calibrated.fit(fitted, real=x[~first[0]], generated=y[~first[1]])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reliability:
+    """How often a sample is real where a log-ratio says how often it is.
+
+    Args:
+        predicted: mean of r/(1 + r) in each bin, ascending, shape (bins,).
+        observed: share of real samples there, each side counting the same, shape (bins,).
+        low: lower limits of the shares.
+        high: upper limits of the shares.
+        saturated: share of samples that have the most frequent log-ratio.
+        mean_ratio: mean ratio of generated samples; above 1 only by mistake.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.ratio import reliability
+        >>> rng = np.random.default_rng(0)
+        >>> real, generated = 0.5 - rng.normal(0, 1, 5000), 0.5 - rng.normal(1, 1, 5000)
+        >>> bool(np.abs(reliability(real=real, generated=generated).gap).max() < 0.05)
+        True
+        >>> reliability(real=3 * real, generated=3 * generated).warnings[0][:32]
+        'The ratio is not calibrated: whe'
+    """
+
+    predicted: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    saturated: float
+    mean_ratio: float
+
+    @property
+    def gap(self) -> FloatArray:
+        """What was observed minus what was predicted, shape (bins,)."""
+        return self.observed - self.predicted
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is wrong with the ratio, and what to do."""
+        found = []
+        outside = (self.predicted < self.low) | (self.predicted > self.high)
+        if outside.mean() > _SATURATED / 2:
+            worst = int(np.argmax(np.abs(self.gap)))
+            found.append(
+                f"The ratio is not calibrated: where it says {self.predicted[worst]:.2f} real, it "
+                f"is {self.observed[worst]:.2f}. Calibrate it on held-out samples."
+            )
+        if self.saturated > _SATURATED:
+            found.append(
+                f"The ratio is saturated: {self.saturated:.0%} of samples have the same. It cannot "
+                "tell them apart: train it less, or fit another."
+            )
+        return tuple(found)
+
+
+def reliability(
+    *, real: npt.ArrayLike, generated: npt.ArrayLike, bins: int = 10, level: float = 0.95
+) -> Reliability:
+    """Compare what held-out log-ratios predict with what is there.
+
+    Args:
+        real: log p/q of held-out real samples, shape (n,).
+        generated: log p/q of held-out generated samples, shape (m,).
+        bins: number of bins of equal numbers of samples.
+        level: of the limits.
+
+    Example:
+        >>> from tradeoff.ratio import reliability
+        >>> found = reliability(real=[0.0] * 50, generated=[0.0] * 50)
+        >>> found.saturated, found.observed
+        (1.0, array([0.5]))
+    """
+    x, y = check_vector("real", real), check_vector("generated", generated)
+    values = np.concatenate((x, y))
+    is_real = np.arange(values.size) < x.size
+    weights = np.where(is_real, 0.5 / x.size, 0.5 / y.size)
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, check_count("bins", bins) + 1)))
+    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(edges.size - 2, 0))
+    held = np.bincount(place, minlength=place.max() + 1)
+    kept = held > 0
+    mass = np.bincount(place, weights)[kept]
+    predicted = np.bincount(place, weights * expit(values))[kept] / mass
+    observed = np.bincount(place, weights * is_real)[kept] / mass
+    z = float(ndtri(0.5 + 0.5 * check_share("level", level)))
+    below, above = wilson_distances(observed, held[kept].astype(float), z)
+    _, counts = np.unique(values, return_counts=True)
+    with np.errstate(over="ignore"):
+        mean_ratio = float(np.exp(y).mean())
+    return Reliability(
+        predicted=predicted,
+        observed=observed,
+        low=observed - below,
+        high=observed + above,
+        saturated=float(counts.max() / values.size),
+        mean_ratio=mean_ratio,
+    )

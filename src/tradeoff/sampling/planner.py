@@ -1,0 +1,154 @@
+r"""What a budget will buy, before it is paid for.
+
+After optimal acceptance :math:`a = \min(c\,r, 1)` the ratio is :math:`\tilde r = r/(K a)` with
+:math:`1/K = \mathbb{E}_Q[a]`. Counted on held-out log-ratios, with generated samples weighted by
+:math:`a`, the predicted curve is an honest one:
+
+.. math:: \lambda\, \hat P(r < t) + K\, \hat{\mathbb{E}}_Q[a\, 1\{r \ge t\}]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tradeoff._validation import FloatArray, check_shares, check_type, check_vector
+from tradeoff.core.budget import AcceptanceRule
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.errors import HeldOutErrors
+from tradeoff.exceptions import InvalidInputError, UndefinedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from tradeoff.core.curve import PRCurve
+    from tradeoff.core.divergence import Divergence
+
+__all__ = ["Plan", "plan_budget"]
+
+_BUDGETS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
+_LITTLE = 0.005
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Predicted curves by budget.
+
+    Args:
+        rules: the acceptance rule of each budget, ascending.
+        errors: held-out errors after acceptance, by budget.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import HeldOutErrors
+        >>> from tradeoff.sampling import plan_budget
+        >>> rng = np.random.default_rng(0)
+        >>> real, generated = rng.normal(0.5, 1, 5000), rng.normal(-0.5, 1, 5000)
+        >>> errors = HeldOutErrors(real=real, generated=generated)
+        >>> plan = plan_budget(errors, budgets=[1.0, 2.0, 4.0])
+        >>> plan.curve(1.0).precision(1.0) < plan.curve(2.0).precision(1.0)
+        True
+        >>> plan.smallest_budget(precision=0.8, recall=0.6)
+        2.0
+    """
+
+    rules: Mapping[float, AcceptanceRule]
+    errors: Mapping[float, HeldOutErrors]
+
+    @property
+    def budgets(self) -> tuple[float, ...]:
+        """The budgets, ascending."""
+        return tuple(self.rules)
+
+    def curve(self, budget: float) -> PRCurve:
+        """The curve after acceptance, clipped for display."""
+        if budget not in self.errors:
+            raise InvalidInputError(
+                f"`budget` must be one of {', '.join(f'{b:g}' for b in self.budgets)}. "
+                f"Got {budget}."
+            )
+        return self.errors[budget].curve().clipped()
+
+    @property
+    def precision(self) -> FloatArray:
+        """At λ = 20, for each budget."""
+        return np.array([self.curve(b).precision(HEADLINE_PRECISION_LAM) for b in self.budgets])
+
+    @property
+    def recall(self) -> FloatArray:
+        """At λ = 0.4, for each budget."""
+        return np.array([self.curve(b).recall(HEADLINE_RECALL_LAM) for b in self.budgets])
+
+    def divergence(self, divergence: Divergence) -> FloatArray:
+        """The held-out dual bound for each budget."""
+        return np.array([divergence.of_curve(self.errors[b].curve()) for b in self.budgets])
+
+    def smallest_budget(self, *, precision: float, recall: float) -> float:
+        """The smallest budget whose curve reaches a precision at a recall."""
+        check_shares("precision", precision)
+        check_shares("recall", recall)
+        for budget in self.budgets:
+            if self.curve(budget).precision_at_recall(recall) >= precision:
+                return budget
+        best = float(self.curve(self.budgets[-1]).precision_at_recall(recall))
+        raise UndefinedError(
+            f"No budget reaches precision {precision:g} at recall {recall:g}: with "
+            f"{self.budgets[-1]:g} draws per sample it is {best:.2f}. Rejection restores no modes "
+            "that the model does not make."
+        )
+
+    @property
+    def enough(self) -> float:
+        """The budget beyond which the area under the curve hardly grows."""
+        areas = np.array([self.curve(budget).area for budget in self.budgets])
+        return self.budgets[int(np.argmax(areas >= areas[-1] - _LITTLE))]
+
+
+def plan_budget(errors: HeldOutErrors, *, budgets: npt.ArrayLike = _BUDGETS) -> Plan:
+    """Predict what optimal acceptance does to a model, from held-out log-ratios.
+
+    Args:
+        errors: log p/q of real and generated samples that the ratio was not fitted on.
+        budgets: draws per kept sample, each at least 1.
+
+    Example:
+        Of dropped modes, rejection restores none:
+
+        >>> import numpy as np
+        >>> from tradeoff import HeldOutErrors
+        >>> from tradeoff.sampling import plan_budget
+        >>> real, generated = np.repeat([-0.69, 6.0], 500), np.full(1000, -0.69)
+        >>> plan = plan_budget(HeldOutErrors(real=real, generated=generated))
+        >>> bool(plan.recall.max() < 0.51)
+        True
+    """
+    check_type("errors", errors, HeldOutErrors)
+    rules = {}
+    for budget in np.unique(check_vector("budgets", budgets)).tolist():
+        rules[budget] = AcceptanceRule.from_log_ratios(
+            errors.generated, weights=errors.generated_weights, budget=budget
+        )
+    return Plan(rules, {budget: _after(errors, rule) for budget, rule in rules.items()})
+
+
+def _after(errors: HeldOutErrors, rule: AcceptanceRule) -> HeldOutErrors:
+    """Errors of the same rule for the refined law."""
+    kept = rule.acceptance(errors.generated)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shifts = [
+            np.log(rule.acceptance(side)) - np.log(rule.rate)
+            for side in (errors.real, errors.generated)
+        ]
+    keeps = kept > 0
+    if not keeps.any():
+        raise InvalidInputError("The rule must keep some generated samples. It keeps none.")
+    return HeldOutErrors(
+        real=np.where(np.isneginf(errors.real), -np.inf, errors.real - shifts[0]),
+        generated=(errors.generated - shifts[1])[keeps],
+        real_weights=errors.real_weights,
+        generated_weights=(errors.generated_weights * kept)[keeps],
+    )

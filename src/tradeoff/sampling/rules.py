@@ -1,0 +1,123 @@
+"""Who is kept of a batch of draws: four rules behind one call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from scipy.optimize import brentq
+
+from tradeoff._validation import FloatArray, check_number
+from tradeoff.core.budget import AcceptanceRule, drs_acceptance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+__all__ = ["RULES", "Rule", "mh_acceptance"]
+
+_WIDEST_SHIFT = 60.0
+
+
+class Rule(Protocol):
+    """Chooses among draws, which come in batches of any size."""
+
+    def keep(self, log_ratios: FloatArray, uniform: FloatArray) -> npt.NDArray[np.intp]:
+        """Places of the draws that are kept, given a uniform number for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class _ByProbability:
+    """Each draw is kept with a probability of its own."""
+
+    acceptance: Callable[[FloatArray], FloatArray]
+
+    def keep(self, log_ratios: FloatArray, uniform: FloatArray) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(uniform < self.acceptance(log_ratios))
+
+
+class _Chain:
+    """Independence Metropolis-Hastings: the last state of every K draws.
+
+    A draw of an earlier batch cannot be kept in a later one, so chains begin anew with each batch,
+    and a batch must hold a chain at least.
+    """
+
+    def __init__(self, budget: float) -> None:
+        self.budget, self.finished = budget, 0
+
+    def keep(self, log_ratios: FloatArray, uniform: FloatArray) -> npt.NDArray[np.intp]:
+        kept: list[int] = []
+        start = 0
+        while (end := start + self._length()) <= log_ratios.size:
+            current = start
+            for i in range(start + 1, end):
+                if uniform[i] < mh_acceptance(log_ratios[current], log_ratios[i]):
+                    current = i
+            kept.append(current)
+            self.finished += 1
+            start = end
+        return np.array(kept, dtype=np.intp)
+
+    def _length(self) -> int:
+        """Whole numbers whose mean is the budget."""
+        return int((self.finished + 1) * self.budget) - int(self.finished * self.budget)
+
+
+def mh_acceptance(current: float, proposed: float) -> float:
+    r"""Probability with which a chain moves on, :math:`\min(1, r(x') / r(x))`.
+
+    Args:
+        current: log p/q of the chain's state, not of the last proposal.
+        proposed: log p/q of the proposal, a draw of the model.
+
+    Example:
+        >>> import math
+        >>> from tradeoff.sampling import mh_acceptance
+        >>> round(mh_acceptance(current=math.log(2.0), proposed=math.log(0.5)), 12)
+        0.25
+    """
+    if current == -np.inf:
+        return 1.0
+    return float(np.exp(min(proposed - current, 0.0)))
+
+
+def _optimal(log_ratios: FloatArray, budget: float) -> Rule:
+    return _ByProbability(AcceptanceRule.from_log_ratios(log_ratios, budget=budget).acceptance)
+
+
+def _plain(log_ratios: FloatArray, budget: float) -> Rule:
+    log_max = float(log_ratios.max())
+    return _ByProbability(lambda x: np.exp(np.minimum(x - log_max, 0.0)))
+
+
+def _discriminator(log_ratios: FloatArray, budget: float) -> Rule:
+    """The shift is chosen so that the budget is spent."""
+    log_max = float(log_ratios.max())
+
+    def acceptance(x: FloatArray, gamma: float) -> FloatArray:
+        return drs_acceptance(np.minimum(x, log_max), log_max_ratio=log_max, gamma=gamma)
+
+    def excess(gamma: float) -> float:
+        return float(acceptance(log_ratios, gamma).mean()) - 1.0 / budget
+
+    if excess(_WIDEST_SHIFT) >= 0:
+        gamma = _WIDEST_SHIFT
+    else:
+        gamma = float(brentq(excess, -_WIDEST_SHIFT, _WIDEST_SHIFT))
+    return _ByProbability(lambda x: acceptance(x, gamma))
+
+
+def _metropolis(log_ratios: FloatArray, budget: float) -> Rule:
+    return _Chain(check_number("budget", budget, at_least=1.0))
+
+
+RULES: dict[str, Callable[[FloatArray, float], Rule]] = {
+    "obrs": _optimal,
+    "rejection": _plain,
+    "drs": _discriminator,
+    "mh": _metropolis,
+}
+"""Makers of every rule from the log-ratios of calibration draws and a budget, by name."""

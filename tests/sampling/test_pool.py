@@ -1,0 +1,80 @@
+"""The best of a pool: chosen by one half of the real samples, judged by the other."""
+
+import numpy as np
+import pytest
+
+from tests.cli.run import tradeoff
+from tradeoff import InvalidInputError
+from tradeoff.sampling import filter_pool
+from tradeoff.sampling.pool import _systematic
+
+RNG = np.random.default_rng(0)
+REAL = RNG.normal(size=(1000, 2))
+POOL = np.concatenate((RNG.normal(size=(600, 2)), RNG.normal(7, 1, (600, 2))))
+
+
+def test_invented_samples_are_dropped_and_the_rest_is_kept_as_it_is():
+    chosen = filter_pool(real=REAL, pool=POOL, budget=2.0, estimator="logistic", progress=False)
+    assert len(chosen.index) == 600
+    assert (chosen.index < 600).mean() > 0.97
+    kept = POOL[chosen.index]
+    assert np.abs(kept.mean(0)).max() < 0.3
+    assert chosen.before.curve.precision(20.0) < 0.6
+    assert chosen.after.curve.precision(20.0) > 0.9
+    assert chosen.after.curve.recall(0.4) > 0.9
+    assert chosen.before.provenance["real_samples"] == 500  # the half that had no say
+
+
+def test_a_number_to_keep():
+    for keep in (100, 599, 1200):
+        chosen = filter_pool(real=REAL, pool=POOL, keep=keep, estimator="logistic", progress=False)
+        assert abs(len(chosen.index) - keep) <= 1
+        assert (np.diff(chosen.index) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "Either `budget` or `keep` must be given"),
+        ({"budget": 2.0, "keep": 3}, "and not both"),
+        ({"keep": 5000}, "`keep` must be at most the pool, 1200"),
+        ({"budget": 0.5}, "`budget` must be at least 1"),
+        ({"keep": 10}, "At least 20 samples must be kept"),
+    ],
+)
+def test_mistakes(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        filter_pool(real=REAL, pool=POOL, estimator="logistic", progress=False, **options)
+
+
+def test_rows_are_chosen_with_their_probability():
+    chance = np.array([0.0, 1.0, 0.25, 0.5, 0.75, 1.0])
+    counts = np.zeros(6)
+    for seed in range(4000):
+        index = _systematic(chance, np.random.default_rng(seed))
+        assert index.size in (3, 4)  # they add up to 3.5
+        counts[index] += 1
+    error = np.sqrt(chance * (1 - chance) / 4000)
+    assert (np.abs(counts / 4000 - chance) <= 4 * error).all()
+
+
+def test_commands(tmp_path):
+    for name, x in (("real", REAL), ("pool", POOL)):
+        np.save(tmp_path / f"{name}.npy", x)
+    sources = ("--real", tmp_path / "real.npy", "--generated", tmp_path / "pool.npy")
+    options = ("--estimator", "logistic", "-q")
+    done = tradeoff("filter", *sources, *options, "--budget", 2, "--ids", tmp_path / "ids.txt")
+    assert (done.exit_code, done.stderr) == (0, "kept 600 of 1,200\n")
+    ids = (tmp_path / "ids.txt").read_text().splitlines()
+    assert len(ids) == 600
+    assert sum(int(i.removeprefix("pool.npy[")[:-1]) < 600 for i in ids) > 580
+    before, after = (line.split("\t") for line in done.stdout.splitlines())
+    assert float(before[1]) < float(after[1])
+    shown = tradeoff("filter", *sources, *options, "--keep", 100)
+    assert len(shown.stdout.splitlines()) in (99, 100, 101)
+    plan = tradeoff("budget", *sources, *options)
+    rows = [line.split("\t") for line in plan.stdout.splitlines()]
+    assert [row[0] for row in rows][:4] == ["1", "1.25", "1.5", "2"]
+    assert float(rows[3][1]) > float(rows[0][1]) + 0.3  # precision doubles with two draws
+    assert "hardly anything is gained" in plan.stderr
+    assert tradeoff("filter", *sources, *options).exit_code == 2

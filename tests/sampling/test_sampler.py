@@ -1,0 +1,205 @@
+"""The sampler: optimal, exact in its accounting, and never endless."""
+
+import numpy as np
+import pytest
+
+from benchmarks.bench_sampling import DIVERGENCES, excess, masses
+from tradeoff import AcceptanceRule, InvalidInputError, RatioProfile
+from tradeoff.sampling import BudgetedSampler, mh_acceptance
+
+
+def discrete(rng, atoms=6):
+    return rng.dirichlet(np.ones(atoms)), rng.dirichlet(np.ones(atoms))
+
+
+def atom_sampler(p, q, seed=0, **options):
+    """Atoms by number, with their exact ratio."""
+    rng = np.random.default_rng(seed)
+    log_ratio = np.log(p) - np.log(q)
+    return BudgetedSampler(
+        lambda n: rng.choice(q.size, n, p=q), lambda x: log_ratio[x], seed=seed, **options
+    )
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES, ids=repr)
+def test_no_acceptance_of_the_same_rate_is_better(divergence):
+    """Against convex optimization over all acceptance functions."""
+    assert excess(divergence, pairs=3) < 1e-8
+
+
+def test_masses_of_kept_samples():
+    assert masses(100_000)["standard errors"] < 5
+
+
+@pytest.mark.parametrize("budget", [1.0, 1.5, 2.0, 4.0])
+def test_kept_samples_have_the_refined_law(budget):
+    p, q = discrete(np.random.default_rng(1))
+    sampler = atom_sampler(p, q, budget=budget, calibration=200_000, batch=50_000)
+    sampled = sampler.sample(100_000, progress=False)
+    rule = AcceptanceRule.from_profile(RatioProfile.from_masses(p, q), budget=budget)
+    refined = q * rule.acceptance(np.log(p / q))
+    refined /= refined.sum()
+    share = np.bincount(sampled.samples, minlength=q.size) / 100_000
+    error = np.sqrt(refined * (1 - refined) / 100_000) + 2e-3  # calibration varies too
+    assert (np.abs(share - refined) < 5 * error).all()
+    low, high = sampled.accounting.rate_interval(0.9999)
+    assert low - 0.01 < max(1 / budget, rule.rate) < high + 0.01
+
+
+@pytest.mark.parametrize("method", ["obrs", "rejection", "drs", "mh"])
+def test_every_method_comes_closer(method):
+    p, q = discrete(np.random.default_rng(2))
+    sampled = atom_sampler(p, q, budget=3.0, method=method).sample(20_000, progress=False)
+    share = np.bincount(sampled.samples, minlength=q.size) / 20_000
+    assert np.abs(share - p).sum() < 0.8 * np.abs(q - p).sum()
+    accounting = sampled.accounting
+    assert accounting.calibration_draws == 10_000
+    if method != "rejection":
+        assert accounting.rate == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_the_accounting_is_exact():
+    calls = []
+
+    def generator(n):
+        calls.append(n)
+        return np.zeros((n, 1))
+
+    sampler = BudgetedSampler(generator, lambda x: np.zeros(len(x)), budget=2.0, calibration=1000)
+    sampled = sampler.sample(500, progress=False)
+    accounting = sampled.accounting
+    assert sum(calls) == accounting.draws + accounting.calibration_draws
+    assert accounting.accepted >= 500 == len(sampled.samples)
+    assert accounting.stopped == ""
+    assert "acceptance is blind" in accounting.warnings[0]
+
+
+def test_labels_stay_with_their_samples():
+    rng = np.random.default_rng(0)
+
+    def conditional(n):
+        labels = rng.integers(0, 3, n)
+        return labels[:, None] + 0.0, labels
+
+    sampler = BudgetedSampler(conditional, lambda x: -x[:, 0], budget=2.0)
+    sampled = sampler.sample(1000, progress=False)
+    np.testing.assert_array_equal(sampled.samples[:, 0], sampled.labels)
+    np.testing.assert_array_equal(sampled.log_ratios, -sampled.labels)
+
+
+def test_the_same_seed_gives_the_same_samples():
+    p, q = discrete(np.random.default_rng(3))
+    one, two = (atom_sampler(p, q, seed=5).sample(300, progress=False).samples for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.torch
+def test_tensors_and_lists_stay_what_they_are():
+    import torch
+
+    module = torch.nn.Linear(2, 3)
+    latent = torch.Generator().manual_seed(0)
+    tensors = BudgetedSampler(
+        lambda n: module(torch.randn(n, 2, generator=latent)), lambda x: x[:, 0], budget=2.0
+    ).sample(50, progress=False)
+    assert isinstance(tensors.samples, torch.Tensor)
+    assert tensors.samples.shape == (50, 3)
+    words = BudgetedSampler(
+        lambda n: ["a", "bb"] * (n // 2), lambda x: [float(len(w)) for w in x], budget=1.5
+    ).sample(50, progress=False)
+    assert isinstance(words.samples, list)
+    assert set(words.samples) <= {"a", "bb"}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "message"),
+    [
+        (lambda x: np.full(len(x), np.nan), "must not return NaN. It did for 256 of 256 draws"),
+        (lambda x: np.zeros(3), "must return a number per sample, 256. Got shape .3,."),
+        (lambda x: np.full(len(x), -np.inf), "must be positive and finite. Got zero"),
+        (lambda x: np.full(len(x), np.inf), "must be positive and finite. Got infinite"),
+    ],
+)
+def test_ratios_that_are_none(ratio, message):
+    with pytest.raises(InvalidInputError, match=message):
+        BudgetedSampler(lambda n: np.zeros((n, 1)), ratio).sample(10, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": 0.5}, "`budget` must be at least 1"),
+        ({"method": "magic"}, "`method` must be one of obrs, rejection, drs, mh"),
+        ({"calibration": 0}, "`calibration` must be a whole number"),
+        ({"method": "mh", "budget": 300}, "`batch` must hold a chain of 300 draws"),
+    ],
+)
+def test_settings_that_are_none(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        BudgetedSampler(lambda n: np.zeros((n, 1)), lambda x: x[:, 0], **options)
+
+
+def test_a_generator_that_ends():
+    with pytest.raises(InvalidInputError, match="`generator` must return samples. It returned non"):
+        BudgetedSampler(lambda n: [], lambda x: x).sample(1, progress=False)
+    with pytest.raises(InvalidInputError, match="must return a label per sample, 256. Got 1"):
+        BudgetedSampler(lambda n: (np.zeros((n, 1)), [1]), lambda x: x[:, 0]).sample(1)
+
+
+def test_no_loop_is_endless():
+    """A ratio that was large in calibration and never again: the cap ends it, and says so."""
+    state = {"draws": 0}
+
+    def fading(x):
+        state["draws"] += len(x)
+        return np.where(np.arange(len(x)) % 2, 0.0, 40.0 if state["draws"] <= 1000 else -40.0)
+
+    sampler = BudgetedSampler(
+        lambda n: np.zeros((n, 1)), fading, budget=4.0, calibration=1000, method="rejection"
+    )
+    with pytest.raises(InvalidInputError, match="Nothing was kept of 2,000 draws"):
+        sampler.sample(10, max_draws=2000, progress=False)
+    p, q = discrete(np.random.default_rng(0))
+    few = atom_sampler(p, q, budget=4.0).sample(1000, max_draws=500, progress=False)
+    assert few.accounting.stopped == "the cap of 500 draws was reached"
+    assert 0 < len(few.samples) < 300
+    assert few.accounting.draws == 500
+
+
+def test_a_ratio_of_another_scale_is_told_and_changes_nothing():
+    p, q = discrete(np.random.default_rng(4))
+    log_ratio = np.log(p / q)
+    results = []
+    for shift in (0.0, 3.0):
+        rng = np.random.default_rng(0)
+        sampler = BudgetedSampler(
+            lambda n, rng=rng: rng.choice(q.size, n, p=q),
+            lambda x, shift=shift: log_ratio[x] + shift,
+        )
+        results.append(sampler.sample(500, progress=False))
+    np.testing.assert_array_equal(results[0].samples, results[1].samples)
+    assert results[0].accounting.warnings == ()
+    assert "cannot be above 1: calibrate the ratio" in results[1].accounting.warnings[0]
+
+
+def test_more_than_the_largest_ratio_is_plain_rejection():
+    """Beyond it, further draws buy nothing and are not spent."""
+    p, q = discrete(np.random.default_rng(5))
+    sampled = atom_sampler(p, q, budget=1000.0).sample(5000, progress=False)
+    assert sampled.accounting.rate == pytest.approx(1 / (p / q).max(), rel=0.1)
+
+
+def test_ratios_beyond_calibration_are_counted():
+    rng = np.random.default_rng(0)
+    sampler = BudgetedSampler(
+        lambda n: rng.normal(size=(n, 1)), lambda x: x[:, 0], calibration=20, budget=2.0
+    )
+    accounting = sampler.sample(2000, progress=False).accounting
+    assert accounting.exceeded > 0
+    assert accounting.log_max_ratio > 2.5
+
+
+def test_a_chain_moves_by_the_ratio_of_its_states():
+    assert mh_acceptance(-np.inf, -3.0) == 1.0
+    assert mh_acceptance(1.0, 2.0) == 1.0
+    assert mh_acceptance(0.0, -np.inf) == 0.0
