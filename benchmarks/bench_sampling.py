@@ -146,7 +146,7 @@ def missed_predictions(pairs: int, size: int = 5000, seed: int = 0) -> tuple[int
                 halves = [0.5 * np.ptp(curve_interval(e, [lam]).precision[0]) for e in both]
                 missed += abs(values[0] - values[1]) > np.hypot(*halves)
                 count += 1
-    return missed, count
+    return int(missed), count
 
 
 def prediction() -> Row:
