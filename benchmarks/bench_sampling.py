@@ -155,7 +155,7 @@ def prediction() -> Row:
     return {"comparisons": count, "missed": missed, "ratio": missed / count, "bar": 0.1}
 
 
-def cost(batches: int = 300, repeats: int = 7) -> Row:
+def cost(batches: int = 200, repeats: int = 15) -> Row:
     """Seconds of sampling over those of the same calls alone, medians of interleaved turns."""
     import torch
 

@@ -24,8 +24,25 @@ _WIDEST_SHIFT = 60.0
 class Rule(Protocol):
     """Chooses among draws, which come in batches of any size."""
 
-    def keep(self, log_ratios: FloatArray, uniform: FloatArray) -> npt.NDArray[np.intp]:
-        """Places of the draws that are kept, given a uniform number for each."""
+    def keep(self, log_ratios: FloatArray, log_uniform: FloatArray) -> npt.NDArray[np.intp]:
+        """Places of the draws that are kept, given the logarithm of a uniform number for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class _ByRatio:
+    """Kept with probability min(c r, 1); in few steps, since each batch pays for them."""
+
+    log_constant: float
+    fill: float = 0.0
+
+    def keep(self, log_ratios: FloatArray, log_uniform: FloatArray) -> npt.NDArray[np.intp]:
+        if self.log_constant == np.inf:
+            kept = log_ratios > -np.inf
+        else:
+            kept = log_uniform < log_ratios + self.log_constant
+        if self.fill > 0:
+            kept |= (log_ratios == -np.inf) & (log_uniform < np.log(self.fill))
+        return np.flatnonzero(kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +51,8 @@ class _ByProbability:
 
     acceptance: Callable[[FloatArray], FloatArray]
 
-    def keep(self, log_ratios: FloatArray, uniform: FloatArray) -> npt.NDArray[np.intp]:
-        return np.flatnonzero(uniform < self.acceptance(log_ratios))
+    def keep(self, log_ratios: FloatArray, log_uniform: FloatArray) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(np.exp(log_uniform) < self.acceptance(log_ratios))
 
 
 class _Chain:
@@ -48,7 +65,8 @@ class _Chain:
     def __init__(self, budget: float) -> None:
         self.budget, self.finished = budget, 0
 
-    def keep(self, log_ratios: FloatArray, uniform: FloatArray) -> npt.NDArray[np.intp]:
+    def keep(self, log_ratios: FloatArray, log_uniform: FloatArray) -> npt.NDArray[np.intp]:
+        uniform = np.exp(log_uniform)
         kept: list[int] = []
         start = 0
         while (end := start + self._length()) <= log_ratios.size:
@@ -85,12 +103,12 @@ def mh_acceptance(current: float, proposed: float) -> float:
 
 
 def _optimal(log_ratios: FloatArray, budget: float) -> Rule:
-    return _ByProbability(AcceptanceRule.from_log_ratios(log_ratios, budget=budget).acceptance)
+    rule = AcceptanceRule.from_log_ratios(log_ratios, budget=budget)
+    return _ByRatio(rule.log_constant, rule.fill)
 
 
 def _plain(log_ratios: FloatArray, budget: float) -> Rule:
-    log_max = float(log_ratios.max())
-    return _ByProbability(lambda x: np.exp(np.minimum(x - log_max, 0.0)))
+    return _ByRatio(-float(log_ratios.max()))
 
 
 def _discriminator(log_ratios: FloatArray, budget: float) -> Rule:

@@ -210,12 +210,13 @@ class BudgetedSampler:
         rng = np.random.default_rng(self.seed)
         while accounting.draws < max_draws:
             samples, labels = self._draw(min(self.batch, max_draws - accounting.draws))
-            ratios = self._ratios(samples)
-            kept = rule.keep(ratios, rng.random(ratios.size))
+            ratios, highest = self._ratios(samples)
+            kept = rule.keep(ratios, -rng.standard_exponential(ratios.size))
             accounting.draws += ratios.size
             accounting.accepted += kept.size
-            accounting.exceeded += int((ratios > largest).sum())
-            accounting.log_max_ratio = max(accounting.log_max_ratio, float(ratios.max()))
+            if highest > largest:
+                accounting.exceeded += int((ratios > largest).sum())
+                accounting.log_max_ratio = max(accounting.log_max_ratio, highest)
             if kept.size:
                 yield _take(samples, labels, ratios, kept, accounting)
         accounting.stopped = f"the cap of {max_draws:,} draws was reached"
@@ -225,7 +226,7 @@ class BudgetedSampler:
         while accounting.calibration_draws < self.calibration:
             left = self.calibration - accounting.calibration_draws
             samples, _ = self._draw(min(self.batch, left))
-            found.append(self._ratios(samples))
+            found.append(self._ratios(samples)[0])
             accounting.calibration_draws += found[-1].size
         ratios = np.concatenate(found)
         accounting.warnings = _warnings(ratios)
@@ -243,7 +244,8 @@ class BudgetedSampler:
             )
         return samples, labels
 
-    def _ratios(self, samples: Any) -> FloatArray:
+    def _ratios(self, samples: Any) -> tuple[FloatArray, float]:
+        """Log-ratios, checked, and the largest."""
         measure: Any = getattr(self.log_ratio, "log_ratio", self.log_ratio)
         found = measure(samples)
         if hasattr(found, "detach"):
@@ -254,12 +256,13 @@ class BudgetedSampler:
                 f"`log_ratio` must return a number per sample, {len(samples)}. "
                 f"Got shape {ratios.shape}."
             )
-        if np.isnan(ratios).any():
+        highest = float(ratios.max())
+        if np.isnan(highest):
             raise InvalidInputError(
                 f"`log_ratio` must not return NaN. It did for {int(np.isnan(ratios).sum())} of "
                 f"{len(samples)} draws."
             )
-        return ratios
+        return ratios, highest
 
 
 def _warnings(log_ratios: FloatArray) -> tuple[str, ...]:
