@@ -50,9 +50,8 @@ def sentences_of(evaluation: Evaluation) -> list[tuple[str, str]]:
     lows = [evaluation.scores[key].low for key in HEADLINE_KEYS if key in evaluation.scores]
     if not found and len(lows) == len(HEADLINE_KEYS) and evaluation.curve is not None:
         limits = " and ".join(f"{low or 0.0:.3f}" for low in lows)
-        found.append(
-            ("no loss found", f"Precision and recall are at least {limits}, for all one can see.")
-        )
+        sentence = f"Precision and recall look like {limits} or more; the true ones may be lower."
+        found.append(("no loss found", sentence))
     if evaluation.certificate is not None:
         limit = evaluation.certificate.precision(HEADLINE_PRECISION_LAM)
         if limit < 1.0:

@@ -1,6 +1,13 @@
-"""Pictures of results."""
+"""Draws results and computes none; results never draw themselves."""
 
 from tradeoff.report.display import PRCurveDisplay
 from tradeoff.report.evaluation import ComparisonDisplay, EvaluationDisplay
+from tradeoff.report.sampling import PlanDisplay, ReliabilityDisplay
 
-__all__ = ["ComparisonDisplay", "EvaluationDisplay", "PRCurveDisplay"]
+__all__ = [
+    "ComparisonDisplay",
+    "EvaluationDisplay",
+    "PRCurveDisplay",
+    "PlanDisplay",
+    "ReliabilityDisplay",
+]

@@ -1,0 +1,123 @@
+"""Pictures of plans and of ratios."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tradeoff._validation import check_type
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.report.display import COLORS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from tradeoff.ratio.calibrated import Reliability
+    from tradeoff.sampling.planner import Plan
+
+__all__ = ["PlanDisplay", "ReliabilityDisplay"]
+
+
+class PlanDisplay:
+    """Draws what a budget buys: precision and recall against draws per kept sample.
+
+    Args:
+        plan: from `plan_budget`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import HeldOutErrors
+        >>> from tradeoff.report import PlanDisplay
+        >>> from tradeoff.sampling import plan_budget
+        >>> rng = np.random.default_rng(0)
+        >>> errors = HeldOutErrors(real=rng.normal(1, 1, 500), generated=rng.normal(-1, 1, 500))
+        >>> PlanDisplay(plan_budget(errors)).plot().ax_.get_xlabel()
+        'draws per kept sample'
+    """
+
+    figure_: Figure
+    ax_: Axes
+
+    def __init__(self, plan: Plan) -> None:
+        from tradeoff.sampling.planner import Plan  # curves alone are drawn without it
+
+        check_type("plan", plan, Plan)
+        self.plan = plan
+
+    def plot(self, ax: Axes | None = None) -> PlanDisplay:
+        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result."""
+        ax = _axes(ax)
+        for values, color, label in (
+            (self.plan.precision, COLORS[0], f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
+            (self.plan.recall, COLORS[1], f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
+        ):
+            ax.plot(self.plan.budgets, values, "o-", color=color, label=label, clip_on=False)
+        ax.axvline(self.plan.enough, color="0.6", linestyle=":", label="hardly more beyond")
+        ax.set(xscale="log", ylim=(0, 1.02), xlabel="draws per kept sample", ylabel="predicted")
+        labels = [f"{budget:g}" for budget in self.plan.budgets]
+        ax.set_xticks(self.plan.budgets, labels, fontsize="x-small")
+        ax.minorticks_off()
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(loc="lower right", fontsize="small", framealpha=0.9, edgecolor="none")
+        self.ax_, self.figure_ = ax, ax.figure.figure
+        return self
+
+
+class ReliabilityDisplay:
+    """Draws how often samples are real where a ratio says how often they are.
+
+    Args:
+        reliability: from `reliability`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.ratio import reliability
+        >>> from tradeoff.report import ReliabilityDisplay
+        >>> rng = np.random.default_rng(0)
+        >>> found = reliability(real=rng.normal(1, 1, 500), generated=rng.normal(-1, 1, 500))
+        >>> ReliabilityDisplay(found).plot().ax_.get_ylabel()
+        'observed share of real samples'
+    """
+
+    figure_: Figure
+    ax_: Axes
+
+    def __init__(self, reliability: Reliability) -> None:
+        from tradeoff.ratio.calibrated import Reliability
+
+        check_type("reliability", reliability, Reliability)
+        self.reliability = reliability
+
+    def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
+        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result."""
+        ax, found = _axes(ax), self.reliability
+        ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":")
+        errors = np.stack((found.observed - found.low, found.high - found.observed))
+        ax.errorbar(
+            found.predicted,
+            found.observed,
+            yerr=np.maximum(errors, 0.0),
+            marker="o",
+            capsize=3,
+            color=COLORS[0],
+        )
+        ax.set(
+            xlim=(0, 1),
+            ylim=(0, 1),
+            aspect="equal",
+            xlabel="predicted share, r / (1 + r)",
+            ylabel="observed share of real samples",
+        )
+        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure.figure
+        return self
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(5, 4.5), layout="constrained").add_subplot()
