@@ -267,6 +267,22 @@ def test_texts_are_embedded_as_sentence_transformers_does():
     np.testing.assert_allclose(features_of(MiniLM(), TEXTS[:4]), expected, atol=1e-5)
 
 
+def test_texts_are_not_filled_up_beyond_what_a_model_takes(folder, tmp_path):
+    import shutil
+
+    import transformers
+
+    copy = tmp_path / "short"
+    shutil.copytree(folder / "bert", copy)
+    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    short = transformers.BertConfig(
+        **small, vocab_size=9, intermediate_size=64, max_position_embeddings=20
+    )
+    transformers.BertModel(short).save_pretrained(copy)
+    features = features_of(HubTexts(str(copy)), TEXTS[:4])  # of 32 tokens there is no twenty-first
+    assert features.shape == (4, 32)
+
+
 def test_files_of_three_formats_agree(files):
     import torch
 

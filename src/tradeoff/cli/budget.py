@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tradeoff.cli.options import Config, Quiet, required, with_settings
+from tradeoff.cli.options import Config, Quiet, take_sources, with_settings
 
 __all__ = ["run"]
 
@@ -29,8 +29,7 @@ def run(
     from tradeoff.sampling import plan_budget
     from tradeoff.settings import Settings
 
-    chosen |= {k: v for k, v in (("real", real), ("generated", generated)) if v is not None}
-    sources = {name: required(chosen, name, f"--{name}") for name in ("real", "generated")}
+    sources = take_sources(chosen, real=real, generated=generated)
     pipeline = Pipeline(
         Settings.of(chosen), {"metrics": "curve", "diagnose": False}, progress=not quiet
     )

@@ -13,7 +13,7 @@ from tradeoff.cli.options import (
     Plot,
     Quiet,
     check_output,
-    required,
+    take_sources,
     with_settings,
 )
 
@@ -44,11 +44,7 @@ def run(
     from tradeoff.settings import Settings, write_config
 
     named = _named([*(generated or ()), *(models or ())])
-    if real is not None:
-        chosen["real"] = real
-    if named:
-        chosen["generated"] = named
-    sources = {name: required(chosen, name, f"--{name}") for name in ("real", "generated")}
+    sources = take_sources(chosen, real=real, generated=named or None)
     settings = Settings.of(chosen)
     check_output(out=out, plot=plot)
     result = compare(**sources, settings=settings, progress=not quiet)

@@ -16,7 +16,7 @@ from tradeoff.cli.options import (
     Quiet,
     check_output,
     parse_gates,
-    required,
+    take_sources,
     with_settings,
 )
 
@@ -44,8 +44,7 @@ def run(
     from tradeoff.evaluation import evaluate
     from tradeoff.settings import Settings, write_config
 
-    chosen |= {k: v for k, v in (("real", real), ("generated", generated)) if v is not None}
-    sources = {name: required(chosen, name, f"--{name}") for name in ("real", "generated")}
+    sources = take_sources(chosen, real=real, generated=generated)
     settings = Settings.of(chosen)
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tradeoff.cli.options import Config, Quiet, required, with_settings
+from tradeoff.cli.options import Config, Quiet, take_sources, with_settings
 
 __all__ = ["run"]
 
@@ -36,8 +36,7 @@ def run(
     from tradeoff.sampling import filter_pool
     from tradeoff.settings import Settings
 
-    chosen |= {k: v for k, v in (("real", real), ("generated", generated)) if v is not None}
-    sources = {name: required(chosen, name, f"--{name}") for name in ("real", "generated")}
+    sources = take_sources(chosen, real=real, generated=generated)
     pipeline = Pipeline(Settings.of(chosen), {"metrics": "curve"}, progress=not quiet)
     pipeline.take_real(sources["real"])
     pool = pipeline.embed_like_real(sources["generated"], "generated")
@@ -51,15 +50,14 @@ def run(
         progress=not quiet,
     )
     names = [pool.ids[i] for i in found.index]
-    if ids is not None:
-        ids.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    lines = "".join(f"{name}\n" for name in names)
+    if ids is None:
+        typer.echo(lines, nl=False)
     else:
-        for name in names:
-            typer.echo(name)
-    rows = [
-        (word, *(f"{value:.3f}" for value in estimate.headline.values()))
-        for word, estimate in (("before", found.before), ("after", found.after))
-    ]
-    if ids is not None:
+        ids.write_text(lines, encoding="utf-8")
+        rows = [
+            (word, *(f"{value:.3f}" for value in estimate.headline.values()))
+            for word, estimate in (("before", found.before), ("after", found.after))
+        ]
         print_table(("", *found.before.headline), rows)
     typer.echo(f"kept {len(names):,} of {len(pool.ids):,}", err=True)

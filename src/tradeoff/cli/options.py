@@ -27,7 +27,7 @@ __all__ = [
     "Quiet",
     "check_output",
     "parse_gates",
-    "required",
+    "take_sources",
     "with_settings",
 ]
 
@@ -158,8 +158,13 @@ def check_output(*, out: Path | None, plot: Path | None) -> None:
             raise InvalidInputError(f"`{plot.parent}` is no folder in which a picture could be.")
 
 
-def required(chosen: dict[str, Any], name: str, flag: str) -> Any:
-    """A source from an option or the TOML file."""
-    if name not in chosen:
-        raise InvalidInputError(f"`{flag}` must be given, as an option or in a TOML file.")
-    return chosen.pop(name)
+def take_sources(chosen: dict[str, Any], *, real: Any, generated: Any) -> dict[str, Any]:
+    """Both sources, from options or else from the TOML file, taken out of what was chosen."""
+    given = {"real": real, "generated": generated}
+    found = {}
+    for name, value in given.items():
+        source = chosen.pop(name, None)
+        found[name] = value if value is not None else source
+        if found[name] is None:
+            raise InvalidInputError(f"`--{name}` must be given, as an option or in a TOML file.")
+    return found

@@ -162,6 +162,7 @@ class HubTexts(Network):
         tokens = self._network.preprocess(list(prepared))
         lengths = tokens["attention_mask"].sum(1).tolist()
         sizes = np.array([max(_SHORTEST, 1 << (length - 1).bit_length()) for length in lengths])
+        sizes = np.minimum(sizes, self._network.max_seq_length or sizes.max())
         parts, order = [], list[int]()
         for size in np.unique(sizes).tolist():
             chosen = np.flatnonzero(sizes == size).tolist()
