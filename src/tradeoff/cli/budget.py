@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from tradeoff.cli.options import Config, Quiet, take_sources, with_settings
+from tradeoff.cli.options import Config, Generated, Quiet, Real, embed_sources, with_settings
 
 __all__ = ["run"]
 
@@ -14,10 +14,8 @@ __all__ = ["run"]
 @with_settings
 def run(
     *,
-    real: Annotated[str | None, typer.Option("--real", help="Real samples: a path.")] = None,
-    generated: Annotated[
-        str | None, typer.Option("--generated", help="Samples of the model: a path.")
-    ] = None,
+    real: Real = None,
+    generated: Generated = None,
     config: Config = None,
     quiet: Quiet = False,
     chosen: dict[str, Any],
@@ -25,19 +23,21 @@ def run(
     """Predict what rejection under a budget would buy."""
     from tradeoff.cli.output import print_table
     from tradeoff.core.divergence import JensenShannon
-    from tradeoff.evaluation.pipeline import Pipeline
+    from tradeoff.ratio import pr_curve
     from tradeoff.sampling import plan_budget
-    from tradeoff.settings import Settings
 
-    sources = take_sources(chosen, real=real, generated=generated)
-    pipeline = Pipeline(
-        Settings.of(chosen), {"metrics": "curve", "diagnose": False}, progress=not quiet
+    settings, reference, made = embed_sources(
+        chosen, real=real, generated=generated, progress=not quiet
     )
-    pipeline.take_real(sources["real"])
-    _, measured = pipeline.evaluate(sources["generated"], "generated")
-    if measured.estimate is None:  # a protocol was asked for
-        return
-    plan = plan_budget(measured.estimate.errors)
+    estimate = pr_curve(
+        real=reference.features,
+        generated=made.features,
+        estimator=settings.estimator,
+        folds=settings.folds,
+        seed=settings.seed,
+        progress=not quiet,
+    )
+    plan = plan_budget(estimate.errors)
     columns = (plan.precision, plan.recall, plan.divergence(JensenShannon()))
     rows = [
         (f"{budget:g}", *(f"{value:.3f}" for value in values))

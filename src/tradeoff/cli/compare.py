@@ -12,6 +12,7 @@ from tradeoff.cli.options import (
     Out,
     Plot,
     Quiet,
+    Real,
     check_output,
     take_sources,
     with_settings,
@@ -26,7 +27,7 @@ def run(
         list[str] | None, typer.Argument(metavar="[NAME=PATH]...", help="More models.")
     ] = None,
     *,
-    real: Annotated[str | None, typer.Option("--real", help="Real samples: a path.")] = None,
+    real: Real = None,
     generated: Annotated[
         list[str] | None,
         typer.Option("--generated", metavar="NAME=PATH", help="Samples of a model; once for each."),
@@ -39,8 +40,9 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Measure several models and tell them apart."""
-    from tradeoff.cli.output import print_comparison
+    from tradeoff.cli.output import print_comparison, write_result
     from tradeoff.evaluation import compare
+    from tradeoff.report import ComparisonDisplay
     from tradeoff.settings import Settings, write_config
 
     named = _named([*(generated or ()), *(models or ())])
@@ -55,13 +57,8 @@ def run(
             typer.echo(verdict)
     else:
         print_comparison(result)
-    if out is not None:
-        result.save(out)
-        (out / "run.toml").write_text(write_config(settings, **sources), encoding="utf-8")
-    if plot is not None:
-        from tradeoff.report import ComparisonDisplay
-
-        ComparisonDisplay(result).plot().figure_.savefig(plot, dpi=150)
+    config_text = write_config(settings, **sources)
+    write_result(result, ComparisonDisplay, out=out, plot=plot, config=config_text)
 
 
 def _named(texts: list[str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -10,10 +10,12 @@ from tradeoff.cli.options import (
     Config,
     FailOver,
     FailUnder,
+    Generated,
     Json,
     Out,
     Plot,
     Quiet,
+    Real,
     check_output,
     parse_gates,
     take_sources,
@@ -26,10 +28,8 @@ __all__ = ["run"]
 @with_settings
 def run(
     *,
-    real: Annotated[str | None, typer.Option("--real", help="Real samples: a path.")] = None,
-    generated: Annotated[
-        str | None, typer.Option("--generated", help="Samples of the model: a path.")
-    ] = None,
+    real: Real = None,
+    generated: Generated = None,
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
@@ -40,8 +40,9 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Measure one model against real data."""
-    from tradeoff.cli.output import print_evaluation
+    from tradeoff.cli.output import print_evaluation, write_result
     from tradeoff.evaluation import evaluate
+    from tradeoff.report import EvaluationDisplay
     from tradeoff.settings import Settings, write_config
 
     sources = take_sources(chosen, real=real, generated=generated)
@@ -58,13 +59,8 @@ def run(
             typer.echo(f"{finding.name}: {finding.sentence}")
     else:
         print_evaluation(result)
-    if out is not None:
-        result.save(out)
-        (out / "run.toml").write_text(write_config(settings, **sources), encoding="utf-8")
-    if plot is not None:
-        from tradeoff.report import EvaluationDisplay
-
-        EvaluationDisplay(result).plot().figure_.savefig(plot, dpi=150)
+    config_text = write_config(settings, **sources)
+    write_result(result, EvaluationDisplay, out=out, plot=plot, config=config_text)
     failed = False
     for word, gates in (("below", under), ("above", over)):
         for key, limit in gates.items():

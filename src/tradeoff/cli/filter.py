@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tradeoff.cli.options import Config, Quiet, take_sources, with_settings
+from tradeoff.cli.options import Config, Quiet, Real, embed_sources, with_settings
 
 __all__ = ["run"]
 
@@ -15,7 +15,7 @@ __all__ = ["run"]
 @with_settings
 def run(
     *,
-    real: Annotated[str | None, typer.Option("--real", help="Real samples: a path.")] = None,
+    real: Real = None,
     generated: Annotated[
         str | None, typer.Option("--generated", help="The pool to choose from: a path.")
     ] = None,
@@ -32,21 +32,18 @@ def run(
 ) -> None:
     """Choose the best of a pool of generated samples."""
     from tradeoff.cli.output import print_table
-    from tradeoff.evaluation.pipeline import Pipeline
     from tradeoff.sampling import filter_pool
-    from tradeoff.settings import Settings
 
-    sources = take_sources(chosen, real=real, generated=generated)
-    pipeline = Pipeline(Settings.of(chosen), {"metrics": "curve"}, progress=not quiet)
-    pipeline.take_real(sources["real"])
-    pool = pipeline.embed_like_real(sources["generated"], "generated")
+    settings, reference, pool = embed_sources(
+        chosen, real=real, generated=generated, progress=not quiet
+    )
     found = filter_pool(
-        real=pipeline.real.features,
+        real=reference.features,
         pool=pool.features,
         budget=budget,
         keep=keep,
-        estimator=pipeline.settings.estimator,
-        seed=pipeline.settings.seed,
+        estimator=settings.estimator,
+        seed=settings.seed,
         progress=not quiet,
     )
     names = [pool.ids[i] for i in found.index]

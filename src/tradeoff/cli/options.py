@@ -17,20 +17,27 @@ from tradeoff.settings import Settings, read_config
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tradeoff.engine import Embedded
+
 __all__ = [
     "Config",
     "FailOver",
     "FailUnder",
+    "Generated",
     "Json",
     "Out",
     "Plot",
     "Quiet",
+    "Real",
     "check_output",
+    "embed_sources",
     "parse_gates",
     "take_sources",
     "with_settings",
 ]
 
+Real = Annotated[str | None, typer.Option("--real", help="Real samples: a path.")]
+Generated = Annotated[str | None, typer.Option("--generated", help="Samples of the model: a path.")]
 Config = Annotated[
     Path | None,
     typer.Option("--config", help="TOML file with sources and settings; options override it."),
@@ -156,6 +163,22 @@ def check_output(*, out: Path | None, plot: Path | None) -> None:
             raise InvalidInputError(f"`{plot}` must end in {', '.join(_PICTURES)}.")
         if not plot.absolute().parent.is_dir():
             raise InvalidInputError(f"`{plot.parent}` is no folder in which a picture could be.")
+
+
+def embed_sources(
+    chosen: dict[str, Any], *, real: str | None, generated: str | None, progress: bool
+) -> tuple[Settings, Embedded, Embedded]:
+    """Settings, and features of both sources, of a command that makes no evaluation."""
+    from tradeoff.evaluation.pipeline import Pipeline
+
+    sources = take_sources(chosen, real=real, generated=generated)
+    settings = Settings.of(chosen)
+    if settings.protocol is not None:
+        raise InvalidInputError("This command knows no protocols: leave `--protocol` out.")
+    pipeline = Pipeline(settings, {"metrics": "curve"}, progress=progress)
+    pipeline.take_real(sources["real"])
+    made = pipeline.embed_like_real(sources["generated"], "generated")
+    return pipeline.settings, pipeline.real, made
 
 
 def take_sources(chosen: dict[str, Any], *, real: Any, generated: Any) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from tradeoff.evaluation import Evaluation, ModelComparison
 
-__all__ = ["print_comparison", "print_evaluation", "print_table"]
+__all__ = ["print_comparison", "print_evaluation", "print_table", "write_result"]
 
 _STYLES = {
     "precision lost": "bold red",
@@ -91,6 +92,22 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(row[i] for i in kept))
     console.print(table)
+
+
+def write_result(
+    result: Evaluation | ModelComparison,
+    display: Callable[[Any], Any],
+    *,
+    out: Path | None,
+    plot: Path | None,
+    config: str,
+) -> None:
+    """The result with the file that repeats its run, and its picture, where they are wanted."""
+    if out is not None:
+        result.save(out)
+        (out / "run.toml").write_text(config, encoding="utf-8")
+    if plot is not None:
+        display(result).plot().figure_.savefig(plot, dpi=150)
 
 
 def _print_sentences(console: Any, sentences: Sequence[tuple[str, str]]) -> None:
