@@ -33,6 +33,8 @@ def calls(divergence):
     yield divergence.ratio, discriminator_values(divergence)
     yield divergence.activation, OUTPUTS
     yield divergence.weight, RATIOS
+    yield divergence.log_ratio, OUTPUTS
+    yield divergence.dual, OUTPUTS
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -70,6 +72,29 @@ def test_activations_pass_gradcheck(torch, name):
     assert torch.autograd.gradcheck(
         ALL[name].activation, (torch.tensor(OUTPUTS, requires_grad=True),)
     )
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_functions_of_outputs_pass_gradcheck(torch, name):
+    outputs = torch.tensor(OUTPUTS, requires_grad=True)
+    assert torch.autograd.gradcheck(SMOOTH[name].dual, (outputs,))
+    if not isinstance(SMOOTH[name], FrontierIntegral):
+        assert torch.autograd.gradcheck(SMOOTH[name].log_ratio, (outputs,))
+
+
+@pytest.mark.parametrize(
+    "name", ["GAN()", "JensenShannon()", "ReverseKL()", "Pearson()", "Hellinger()"]
+)
+def test_large_outputs_neither_overflow_nor_lose_their_gradient(torch, name):
+    """In single precision, where f*(a(w)) as printed is infinite from w = 17 on."""
+    divergence = SMOOTH[name]
+    w = torch.tensor([-80.0, -20.0, 20.0, 40.0], requires_grad=True)
+    log_ratio = divergence.log_ratio(w)
+    value = divergence.dual(log_ratio)
+    (gradient,) = torch.autograd.grad(value.sum(), w)
+    assert torch.isfinite(log_ratio).all()
+    assert torch.isfinite(value).all()
+    assert (gradient[2:] > 0).all()
 
 
 @pytest.mark.parametrize("name", SMOOTH)

@@ -131,6 +131,20 @@ def test_activation_lands_in_the_range(name, w):
     assert float(divergence.activation(w + 1e-3)) >= t
 
 
+@pytest.mark.parametrize("name", SMOOTH)
+@given(w=st.floats(-8, 8))
+def test_functions_of_a_networks_output(name, w):
+    """The stable forms agree with the conjugate and the ratio at the activation."""
+    divergence = SMOOTH[name]
+    if isinstance(divergence, FrontierIntegral):
+        return
+    t = float(divergence.activation(w))
+    log_ratio = float(divergence.log_ratio(w))
+    assert log_ratio == pytest.approx(math.log(float(divergence.ratio(t))), rel=1e-6, abs=1e-6)
+    conjugate = float(divergence.conjugate(t))
+    assert float(divergence.dual(log_ratio)) == pytest.approx(conjugate, rel=1e-6, abs=1e-6)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_conjugate_outside_the_range(name):
     divergence = ALL[name]

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.bench_sampling import DIVERGENCES, excess, masses
 from tradeoff import AcceptanceRule, InvalidInputError, RatioProfile
-from tradeoff.sampling import BudgetedSampler, mh_acceptance
+from tradeoff.sampling import Accounting, BudgetedSampler, mh_acceptance
 
 
 def discrete(rng, atoms=6):
@@ -205,3 +205,72 @@ def test_a_chain_moves_by_the_ratio_of_its_states():
     assert mh_acceptance(-np.inf, -3.0) == 1.0
     assert mh_acceptance(1.0, 2.0) == 1.0
     assert mh_acceptance(0.0, -np.inf) == 0.0
+
+
+@pytest.mark.torch
+def test_a_diffusers_pipeline():
+    """A small one with random weights; images come as arrays or as pictures, and stay so."""
+    import torch
+    from diffusers import DDIMPipeline, DDIMScheduler, UNet2DModel
+
+    torch.manual_seed(0)
+    network = UNet2DModel(
+        sample_size=8,
+        layers_per_block=1,
+        block_out_channels=(8, 8),
+        norm_num_groups=4,
+        down_block_types=("DownBlock2D", "DownBlock2D"),
+        up_block_types=("UpBlock2D", "UpBlock2D"),
+    )
+    pipeline = DDIMPipeline(network, DDIMScheduler(num_train_timesteps=20))
+    pipeline.set_progress_bar_config(disable=True)
+    seed = torch.Generator().manual_seed(0)
+
+    def brightness(images):
+        return np.array([100.0 * (np.asarray(image) / 1.0).mean() for image in images])
+
+    def kept(output_type, scale, count=60):
+        def generator(n):
+            drawn = pipeline(
+                batch_size=n, num_inference_steps=2, output_type=output_type, generator=seed
+            )
+            return drawn.images
+
+        sampler = BudgetedSampler(
+            generator,
+            lambda images: brightness(images) * scale,
+            budget=3.0,
+            calibration=128,
+            batch=32,
+        )
+        return generator(200), sampler.sample(count, progress=False)
+
+    plain, arrays = kept("np", 1.0)
+    assert arrays.samples.shape == (60, 8, 8, 3)
+    error = brightness(plain).std() / np.sqrt(60)
+    assert brightness(arrays.samples).mean() > brightness(plain).mean() + 4 * error
+    _, pictures = kept("pil", 1 / 255)
+    assert {picture.size for picture in pictures.samples} == {(8, 8)}
+
+
+def test_an_interrupted_stream_has_lost_nothing():
+    """What was kept before is at hand, and the accounting is exact."""
+    calls = []
+
+    def generator(n):
+        if len(calls) == 10:
+            raise KeyboardInterrupt
+        calls.append(n)
+        return np.zeros((n, 1))
+
+    accounting = Accounting()
+    sampler = BudgetedSampler(
+        generator, lambda x: np.arange(len(x)) % 2 * 1.0, calibration=512, batch=256
+    )
+    parts = []
+    with pytest.raises(KeyboardInterrupt):
+        parts.extend(sampler.stream(max_draws=100_000, accounting=accounting))
+    assert accounting.draws == 8 * 256
+    assert accounting.accepted == sum(len(part.samples) for part in parts) > 0
+    with pytest.raises(KeyboardInterrupt):
+        sampler.sample(10, progress=False)

@@ -74,6 +74,4 @@ class Discriminator:
             raise InvalidInputError(
                 f"`network` must return one output per sample, {len(x)}. Got shape {values.shape}."
             )
-        with np.errstate(divide="ignore", over="ignore"):
-            ratio = self.divergence.ratio(self.divergence.activation(values))
-            return np.asarray(np.log(ratio))
+        return np.asarray(self.divergence.log_ratio(values))

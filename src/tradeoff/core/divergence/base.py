@@ -107,6 +107,14 @@ class Divergence(ABC):
 
         return apply(value, t)
 
+    def log_ratio(self, w: Array) -> Array:
+        r"""The :math:`\log p/q` that a network's output stands for, without overflow."""
+        return apply(self._log_ratio, w)
+
+    def dual(self, log_ratio: Array) -> Array:
+        r""":math:`f^*(f'(r)) = r f'(r) - f(r)` at a log-ratio: the generated side of the dual."""
+        return apply(self._dual, log_ratio)
+
     def weight(self, lam: Array) -> Array:
         r"""The weight in :math:`D_f = \int_0^\infty w(\lambda) D_\lambda\,d\lambda`.
 
@@ -190,6 +198,13 @@ class Divergence(ABC):
     def _ratio(self, xp: Any, t: Array) -> Array:
         raise self._undefined("ratio", "no discriminator is trained on it")
 
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return xp.log(self._ratio(xp, self._activation(xp, w)))
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        u = xp.exp(v)
+        return u * self._derivative(xp, u) - self._generator(xp, u)
+
     def _undefined(self, what: str, why: str) -> UndefinedError:
         return UndefinedError(f"The {self.name} has no {what}: {why}.")
 
@@ -247,6 +262,12 @@ class Scaled(Divergence):
 
     def _ratio(self, xp: Any, t: Array) -> Array:
         return self.divergence._ratio(xp, t / self.factor)
+
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return self.divergence._log_ratio(xp, w)
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        return self.factor * self.divergence._dual(xp, v)
 
 
 def _cost(mass: FloatArray, price: float) -> float:

@@ -69,6 +69,12 @@ class KL(Divergence):
     def _ratio(self, xp: Any, t: Array) -> Array:
         return xp.exp(t - 1.0)
 
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return w - 1.0
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        return xp.exp(v)
+
 
 class ReverseKL(Divergence):
     r"""Reverse Kullback-Leibler, :math:`f(u) = -\log u`: punishes what the model invents.
@@ -106,6 +112,12 @@ class ReverseKL(Divergence):
 
     def _ratio(self, xp: Any, t: Array) -> Array:
         return -1.0 / t
+
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return w
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        return v - 1.0
 
 
 class GAN(Divergence):
@@ -145,6 +157,12 @@ class GAN(Divergence):
     def _ratio(self, xp: Any, t: Array) -> Array:
         return -xp.exp(t) / xp.expm1(t)
 
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return w
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        return softplus(xp, v)
+
 
 class JensenShannon(Divergence):
     r"""Jensen-Shannon, :math:`f(u) = \frac12[u\log u - (1+u)\log\frac{1+u}{2}] \le \log 2`.
@@ -182,6 +200,12 @@ class JensenShannon(Divergence):
 
     def _ratio(self, xp: Any, t: Array) -> Array:
         return xp.exp(2.0 * t) / (2.0 - xp.exp(2.0 * t))
+
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return w
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        return 0.5 * (softplus(xp, v) - _LOG2)
 
 
 class Pearson(Divergence):
@@ -221,6 +245,14 @@ class Pearson(Divergence):
     def _ratio(self, xp: Any, t: Array) -> Array:
         return 1.0 + t / 2.0
 
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        # log(log(1 + e^w)) is w itself where e^w is lost in 1.
+        inside = xp.log(softplus(xp, xp.clip(w, -30.0, _INF)))
+        return xp.where(w < -30.0, w, inside) - _LOG2
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        return xp.expm1(2.0 * v)
+
 
 class Neyman(Divergence):
     r"""Neyman's :math:`\chi^2`, :math:`f(u) = (1-u)^2/u`.
@@ -259,6 +291,12 @@ class Neyman(Divergence):
     def _ratio(self, xp: Any, t: Array) -> Array:
         return 1.0 / xp.sqrt(1.0 - t)
 
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return 0.5 * w
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        return -2.0 * xp.expm1(-v)
+
 
 class Hellinger(Divergence):
     r"""Squared Hellinger distance, :math:`f(u) = (\sqrt u - 1)^2`, at most 2.
@@ -296,6 +334,12 @@ class Hellinger(Divergence):
 
     def _ratio(self, xp: Any, t: Array) -> Array:
         return 1.0 / (1.0 - t) ** 2
+
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return 2.0 * w
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        return xp.expm1(0.5 * v)
 
 
 class Jeffreys(Divergence):
@@ -338,6 +382,12 @@ class Jeffreys(Divergence):
 
     def _ratio(self, xp: Any, t: Array) -> Array:
         return xp.exp(-log_lambert_w_exp(xp, 1.0 - t))
+
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return -log_lambert_w_exp(xp, 1.0 - w)
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        return xp.expm1(v) + v
 
 
 class Amari(Divergence):
@@ -395,6 +445,13 @@ class Amari(Divergence):
     def _ratio(self, xp: Any, t: Array) -> Array:
         b = self.order - 1.0
         return xp.exp(t if b == 0 else xp.log1p(b * t) / b)
+
+    def _log_ratio(self, xp: Any, w: Array) -> Array:
+        return w
+
+    def _dual(self, xp: Any, v: Array) -> Array:
+        a = self.order
+        return v if a == 0 else xp.expm1(a * v) / a
 
 
 class FrontierIntegral(Divergence):
