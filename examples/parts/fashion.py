@@ -4,6 +4,7 @@ Images are tensors of shape (n, 1, 28, 28) with values between -1 and 1.
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import nn
 
 from benchmarks.datasets import fashion_pixels
 from tradeoff._progress import track
+from tradeoff.training import Loss, NonSaturatingLoss
 
 LATENTS = 64
 """Size of the generator's input."""
@@ -37,14 +39,14 @@ def load_fashion() -> Fashion:
 def make_generator() -> nn.Module:
     """From latents of shape (n, 64) to images."""
     return nn.Sequential(
-        nn.Linear(LATENTS, 64 * 7 * 7),
-        nn.Unflatten(1, (64, 7, 7)),
-        nn.BatchNorm2d(64),
-        nn.ReLU(),
-        nn.ConvTranspose2d(64, 32, 4, stride=2, padding=1),
+        nn.Linear(LATENTS, 32 * 7 * 7),
+        nn.Unflatten(1, (32, 7, 7)),
         nn.BatchNorm2d(32),
         nn.ReLU(),
-        nn.ConvTranspose2d(32, 1, 4, stride=2, padding=1),
+        nn.ConvTranspose2d(32, 16, 4, stride=2, padding=1),
+        nn.BatchNorm2d(16),
+        nn.ReLU(),
+        nn.ConvTranspose2d(16, 1, 4, stride=2, padding=1),
         nn.Tanh(),
     )
 
@@ -52,12 +54,12 @@ def make_generator() -> nn.Module:
 def make_discriminator(outputs: int = 1) -> nn.Sequential:
     """From images to outputs of shape (n, outputs); without its last layer, to 128 features."""
     return nn.Sequential(
-        nn.Conv2d(1, 32, 4, stride=2, padding=1),
+        nn.Conv2d(1, 16, 4, stride=2, padding=1),
         nn.LeakyReLU(0.2),
-        nn.Conv2d(32, 64, 4, stride=2, padding=1),
+        nn.Conv2d(16, 32, 4, stride=2, padding=1),
         nn.LeakyReLU(0.2),
         nn.Flatten(),
-        nn.Linear(64 * 7 * 7, 128),
+        nn.Linear(32 * 7 * 7, 128),
         nn.LeakyReLU(0.2),
         nn.Linear(128, outputs),
     )
@@ -68,35 +70,57 @@ def train_gan(
     *,
     steps: int,
     seed: int,
-    generator_loss: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    loss: Loss | None = None,
+    start: tuple[nn.Module, nn.Sequential] | None = None,
     batch: int = 128,
 ) -> tuple[nn.Module, nn.Sequential]:
-    """A generator and a discriminator whose output is log p/q, by cross-entropy.
+    """A generator and a discriminator, whose output stands for log p/q.
 
     Args:
         images: of the training part.
         steps: of both networks.
         seed: of weights and batches.
-        generator_loss: of the discriminator's outputs on generated images; the plain GAN's, which
-            does not saturate, if not given.
+        loss: of both; the plain GAN's if not given.
+        start: networks that are trained further; fresh ones if not given.
         batch: images of a step.
     """
     torch.manual_seed(seed)
-    softplus = nn.functional.softplus
-    if generator_loss is None:
-        generator_loss = lambda output: softplus(-output).mean()  # noqa: E731
-    generator, discriminator = make_generator(), make_discriminator()
+    loss = NonSaturatingLoss() if loss is None else loss
+    generator, discriminator = (
+        (make_generator(), make_discriminator()) if start is None else deepcopy(start)
+    )
     optimizers = [
-        torch.optim.Adam(network.parameters(), 2e-4 * factor, betas=(0.5, 0.999))
-        for network, factor in ((generator, 2.0), (discriminator, 1.0))
+        torch.optim.Adam(network.parameters(), rate, betas=(0.5, 0.999))
+        for network, rate in ((generator.train(), 4e-4), (discriminator.train(), 2e-4))
     ]
     for _ in track(range(steps), "training"):
         real = images[torch.randint(len(images), (batch,))]
         made = generator(torch.randn(batch, LATENTS))
-        loss = softplus(-discriminator(real)).mean() + softplus(discriminator(made.detach())).mean()
-        _descend(optimizers[1], loss)
-        _descend(optimizers[0], generator_loss(discriminator(made)))
+        _descend(
+            optimizers[1],
+            loss.discriminator_loss(discriminator(real), discriminator(made.detach())),
+        )
+        _descend(optimizers[0], loss.generator_loss(discriminator(made)))
     return generator.eval(), discriminator.eval()
+
+
+def train_discriminator(
+    discriminator: nn.Module,
+    generator: nn.Module,
+    images: torch.Tensor,
+    *,
+    steps: int,
+    batch: int = 128,
+) -> None:
+    """Go on with the discriminator alone, at a rate that falls to 0."""
+    loss = NonSaturatingLoss()
+    optimizer = torch.optim.Adam(discriminator.parameters(), 2e-4)
+    decay = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
+    for _ in track(range(steps), "training a discriminator"):
+        real = images[torch.randint(len(images), (batch,))]
+        made = draw(generator, batch).clone()
+        _descend(optimizer, loss.discriminator_loss(discriminator(real), discriminator(made)))
+        decay.step()
 
 
 def train_features(

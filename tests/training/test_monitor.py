@@ -1,0 +1,67 @@
+"""Monitors of a training loop: right on laws that are known."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tradeoff import RatioProfile  # noqa: E402
+from tradeoff.core.divergence import GAN, KL, Pearson  # noqa: E402
+from tradeoff.training import DivergenceLoss, Monitor, PRLoss  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+def batches(steps=40, size=256, shift=0.0, scale=1.0, seed=0):
+    """Outputs of the true discriminator of N(0, 1) against N(1, 1), or of a mistaken one."""
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        sides = rng.normal(0, 1, size), rng.normal(1, 1, size)
+        yield [torch.tensor(scale * (0.5 - x) + shift) for x in sides]
+
+
+def filled(monitor, **options):
+    for real, made in batches(**options):
+        monitor.update(real, made)
+    return monitor.compute()
+
+
+@pytest.mark.parametrize("lam", [0.2, 1.0, 5.0])
+def test_precision_and_recall_of_known_laws(lam):
+    line = np.linspace(-10, 11, 20_001)
+    p, q = np.exp(-(line**2) / 2), np.exp(-((line - 1) ** 2) / 2)
+    truth = RatioProfile.from_masses(p / p.sum(), q / q.sum()).curve().precision(lam)
+    found = filled(Monitor(PRLoss(lam)))
+    error = np.sqrt((lam**2 + 1) / (40 * 256)) / 2
+    assert abs(found["precision"] - truth) < 4 * error
+    assert found["recall"] == pytest.approx(found["precision"] / lam)
+
+
+def test_the_true_ratio_leaves_no_gap_and_a_mistaken_one_does():
+    found = filled(Monitor(DivergenceLoss(KL())), shift=1.0)  # a KL critic is 1 + log-ratio
+    assert found["dual"] == pytest.approx(0.5, abs=0.08)
+    assert found["dual_gap"] == pytest.approx(0.0, abs=0.15)
+    assert found["mean_ratio"] == pytest.approx(1.0, abs=0.08)
+    mistaken = filled(Monitor(DivergenceLoss(GAN())), shift=1.0)
+    assert mistaken["mean_ratio"] == pytest.approx(np.e, rel=0.1)
+    assert abs(mistaken["dual_gap"]) > 0.3
+
+
+def test_saturation_is_told():
+    monitor = Monitor(PRLoss(1.0))
+    monitor.update(torch.zeros(5), torch.full((5,), -9.0))
+    assert "No generated sample has λr > 1 at λ = 1" in monitor.warnings()[0]
+    monitor = Monitor(PRLoss(1.0))
+    monitor.update(torch.zeros(5), torch.full((5,), 9.0))
+    assert "nothing left to gain" in monitor.warnings()[0]
+    monitor = Monitor(PRLoss(1.0, auxiliary=Pearson()), lam=3.0)
+    monitor.update(torch.zeros(2), torch.tensor([-9.0, 9.0]))
+    assert monitor.warnings() == ()
+    assert monitor.compute()["saturation"] == 0.5
+
+
+def test_only_the_last_steps_count():
+    monitor = Monitor(PRLoss(1.0), window=2)
+    for value in (9.0, -9.0, -9.0):
+        monitor.update(torch.zeros(3), torch.full((3,), value))
+    assert monitor.compute()["saturation"] == 0.0
