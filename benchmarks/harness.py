@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,17 @@ RESULTS = Path(__file__).parent / "results"
 Row = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Summary:
+    """A case that is computed from the rows before it."""
+
+    of: Callable[[dict[str, Row]], Row]
+
+
 def run(
     name: str,
     title: str,
-    cases: Mapping[str, Callable[[], Row]],
+    cases: Mapping[str, Callable[[], Row] | Summary],
     *,
     results: Path = RESULTS,
     progress: bool = True,
@@ -35,8 +43,8 @@ def run(
     Args:
         name: of the file that is written, `NAME.json`.
         title: one line on what is measured.
-        cases: functions by name; each returns the figures of its row. A row with a `ratio` and
-            a `bar` is asserted by the tests: the ratio must not exceed the bar.
+        cases: functions by name, or summaries; each returns the figures of its row. A row with a
+            `ratio` and a `bar` is asserted by the tests: the ratio must not exceed the bar.
         results: folder of the files.
         progress: False silences the progress line.
     """
@@ -50,7 +58,8 @@ def run(
     }
     rows = _unfinished(partial, about)
     for case in track([case for case in cases if case not in rows], name, progress=progress):
-        rows[case] = cases[case]()
+        make = cases[case]
+        rows[case] = make.of(rows) if isinstance(make, Summary) else make()
         _write(partial, about | {"rows": rows})
     table = [{"case": case} | rows[case] for case in cases]
     record = about | {"rows": table}

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
 from torch import nn
 
 from benchmarks.datasets import fashion_pixels
+from tradeoff import CurveEstimate, pr_curve, support_metrics
 from tradeoff._progress import track
 from tradeoff.training import Loss, NonSaturatingLoss
 
@@ -141,6 +143,43 @@ def train_features(
         return torch.cat([body(part) for part in x.split(500)]).double().numpy()
 
     return features
+
+
+class Judged(NamedTuple):
+    """Generated images, and what a judge that no network was trained with says of them."""
+
+    images: torch.Tensor
+    estimate: CurveEstimate
+    row: dict[str, float]
+
+
+def judge(
+    images: torch.Tensor, real: np.ndarray, features: Callable[[torch.Tensor], np.ndarray]
+) -> Judged:
+    """The honest curve and the neighbors' precision and recall, on features of a classifier."""
+    made = features(images)
+    estimate = pr_curve(real=real, generated=made)
+    limits = estimate.interval([20.0, 0.4])
+    neighbors = support_metrics(real=real, generated=made, metrics=("precision", "recall"))
+    row = {
+        "precision": estimate.curve.precision(20.0),
+        "precision from": limits.precision[0][0],
+        "precision to": min(limits.precision[0][1], 1.0),
+        "recall": estimate.curve.recall(0.4),
+        "recall from": limits.recall[1][0],
+        "recall to": min(limits.recall[1][1], 1.0),
+        "neighbors' precision": neighbors["precision"].value,
+        "neighbors' recall": neighbors["recall"].value,
+    }
+    return Judged(images, estimate, {name: float(value) for name, value in row.items()})
+
+
+def show_clothes(ax: Axes, images: torch.Tensor, title: str) -> None:
+    """The first forty images."""
+    tiles = images[:40].reshape(5, 8, 28, 28).permute(0, 2, 1, 3).reshape(140, 224)
+    ax.imshow(tiles, cmap="gray_r", vmin=-1, vmax=1)
+    ax.set_axis_off()
+    ax.set_title(title, fontsize=10)
 
 
 def draw(generator: nn.Module, count: int) -> torch.Tensor:

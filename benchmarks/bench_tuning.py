@@ -1,0 +1,60 @@
+"""Tuning a GAN of clothes for a trade-off: does precision rise, and recall fall, with λ?
+
+Four seeds, the plain loss and three slopes each; correlations are over the runs with a slope.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from scipy.stats import spearmanr
+
+from benchmarks.harness import Row, Summary, run
+from examples.fashion_tradeoff import LOSSES, tune
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SEEDS = range(4)
+MEASURES = {
+    "precision": 1,
+    "neighbors' precision": 1,
+    "recall": -1,
+    "neighbors' recall": -1,
+}
+"""Sign of the correlation with λ that theory gives."""
+
+
+@cache
+def _tuned(seed: int) -> dict[str, Row]:
+    return {name: judged.row for name, judged in tune(steps=3000, size=3000, seed=seed).items()}
+
+
+def correlation(rows: dict[str, Row], measure: str) -> Row:
+    """Spearman's correlation of a measure with λ over runs, and its one-sided p-value."""
+    runs = [
+        (float(case.split("λ = ")[1].split(",")[0]), row[measure])
+        for case, row in rows.items()
+        if case.startswith("λ")
+    ]
+    sign = MEASURES[measure]
+    side = "greater" if sign > 0 else "less"
+    found = spearmanr(*zip(*runs, strict=True), alternative=side)
+    return {"correlation": float(found.statistic), "p-value": float(found.pvalue)}
+
+
+CASES: dict[str, Callable[[], Row] | Summary] = {
+    **{
+        f"{name}, seed {seed}": partial(lambda name, seed: _tuned(seed)[name], name, seed)
+        for seed in SEEDS
+        for name in LOSSES
+    },
+    **{
+        f"correlation of {measure}": Summary(partial(correlation, measure=measure))
+        for measure in MEASURES
+    },
+}
+
+if __name__ == "__main__":
+    run("tuning", "Fashion-MNIST, a GAN tuned for a trade-off", CASES)
