@@ -8,7 +8,18 @@ import pytest
 
 from benchmarks import bench_profile, bench_sanity, harness
 
-TORCH = {"exactness", "fashion", "gaussians", "gradients", "intervals", "memory", "neighbors", "parity", "training", "tuning"}
+TORCH = {
+    "exactness",
+    "fashion",
+    "gaussians",
+    "gradients",
+    "intervals",
+    "memory",
+    "neighbors",
+    "parity",
+    "training",
+    "tuning",
+}
 
 RECORDS = [json.loads(path.read_text()) for path in sorted(harness.RESULTS.glob("[!.]*.json"))]
 

@@ -1,0 +1,121 @@
+"""Precision and recall as a metric of torchmetrics, in one process or in many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tradeoff._extras import import_extra
+from tradeoff._validation import check_count, check_seed
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.integrations.scores import Scored, score_features
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+import_extra("torchmetrics", extra="torchmetrics", purpose="`TradeoffMetric`")
+
+from torchmetrics import Metric  # noqa: E402
+
+__all__ = ["TradeoffMetric"]
+
+
+class TradeoffMetric(Metric):
+    """Precision and recall from the honest curve, and four neighbor metrics, of features.
+
+    Features are gathered over processes, so the result is that of one process, whatever their
+    number. `compute` returns tensors by name: precision, recall, neighbor_precision,
+    neighbor_recall, neighbor_density, neighbor_coverage; afterwards `last` has the curve and the
+    intervals.
+
+    Args:
+        encoder: from samples to features of shape (n, d); none if `update` gets features.
+        k: rank of the neighbor that a ball reaches.
+        estimator: of the curve's log-ratio.
+        seed: of its folds.
+        reset_real: whether `reset` forgets real samples, too.
+        options: of `torchmetrics.Metric`.
+
+    Example:
+        >>> import torch
+        >>> from tradeoff.integrations.torchmetrics import TradeoffMetric
+        >>> metric = TradeoffMetric(estimator="gaussians")
+        >>> rng = torch.Generator().manual_seed(0)
+        >>> metric.update(torch.randn(400, 2, generator=rng), real=True)
+        >>> metric.update(0.3 * torch.randn(400, 2, generator=rng), real=False)
+        >>> found = metric.compute()
+        >>> bool(found["neighbor_precision"] > 0.95), bool(found["neighbor_recall"] < 0.5)
+        (True, True)
+    """
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+    real: list[torch.Tensor]
+    generated: list[torch.Tensor]
+
+    def __init__(
+        self,
+        encoder: Callable[[Any], torch.Tensor] | None = None,
+        *,
+        k: int = 5,
+        estimator: Any = "stack",
+        seed: int = 0,
+        reset_real: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self.encoder = encoder
+        self.k = check_count("k", k)
+        self.estimator = estimator
+        self.seed = check_seed(seed)
+        self.reset_real = reset_real
+        self.last: Scored | None = None
+        self.add_state("real", default=[], dist_reduce_fx="cat")
+        self.add_state("generated", default=[], dist_reduce_fx="cat")
+
+    def update(self, x: Any, real: bool) -> None:
+        """Take in samples of one side.
+
+        Args:
+            x: samples for the encoder, or features of shape (n, d).
+            real: whether they are real.
+        """
+        features = x
+        if self.encoder is not None:
+            with torch.no_grad():
+                features = self.encoder(x)
+        if not isinstance(features, torch.Tensor) or features.ndim != 2:
+            shape = getattr(features, "shape", type(features).__name__)
+            raise InvalidInputError(
+                f"Features must be a tensor of shape (n, d). Got {shape}: pass an `encoder`."
+            )
+        (self.real if real else self.generated).append(features.detach())
+
+    def compute(self) -> dict[str, torch.Tensor]:
+        """Numbers by name, over all processes."""
+        sides = {}
+        for name in ("real", "generated"):
+            parts = getattr(self, name)
+            # After a synchronization the state is one tensor.
+            sides[name] = torch.cat(parts) if isinstance(parts, list) and parts else parts
+            if len(sides[name]) == 0:
+                raise InvalidInputError(
+                    f"There are no {name} samples: call `update` with `real={name == 'real'}`."
+                )
+        self.last = score_features(
+            real=sides["real"].cpu().double().numpy(),
+            generated=sides["generated"].cpu().double().numpy(),
+            k=self.k,
+            estimator=self.estimator,
+            seed=self.seed,
+        )
+        values = self.last.values()
+        return {name: torch.tensor(value, device=self.device) for name, value in values.items()}
+
+    def reset(self) -> None:
+        """Forget generated samples, and real ones unless they are kept."""
+        kept = [] if self.reset_real else list(self.real)
+        super().reset()
+        self.real = kept

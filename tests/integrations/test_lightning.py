@@ -1,0 +1,117 @@
+"""The callback of Lightning: real trainers, real loggers."""
+
+import csv
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pl = pytest.importorskip("lightning.pytorch")
+
+from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
+from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger  # noqa: E402
+
+from tradeoff.integrations.lightning import TradeoffCallback  # noqa: E402
+from tradeoff.training import NonSaturatingLoss  # noqa: E402
+
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::Warning")]
+
+REAL = np.random.default_rng(0).normal(size=(500, 2))
+
+
+class Gan(pl.LightningModule):
+    """A small GAN of the plane in a few lines, whose samples may be those of one quadrant."""
+
+    def __init__(self, collapsed=False):
+        super().__init__()
+        self.automatic_optimization = False
+        self.generator = torch.nn.Linear(2, 2)
+        self.discriminator = torch.nn.Linear(2, 1)
+        self.loss, self.collapsed = NonSaturatingLoss(), collapsed
+        torch.nn.init.eye_(self.generator.weight)
+
+    def sample(self, count):
+        latents = torch.randn(count, 2, generator=torch.Generator().manual_seed(1))
+        made = self.generator(latents)
+        return made.abs() if self.collapsed else made
+
+    def training_step(self, batch):
+        ours, theirs = self.optimizers()
+        made = self.sample(len(batch))
+        loss = self.loss.discriminator_loss(
+            self.discriminator(batch), self.discriminator(made.detach())
+        )
+        theirs.zero_grad()
+        self.manual_backward(loss)
+        theirs.step()
+        ours.zero_grad()
+        self.manual_backward(self.loss.generator_loss(self.discriminator(made)))
+        ours.step()
+
+    def validation_step(self, batch):
+        pass
+
+    def configure_optimizers(self):
+        return [
+            torch.optim.SGD(network.parameters(), 1e-4)
+            for network in (self.generator, self.discriminator)
+        ]
+
+
+def fit(folder, module, every=1, epochs=2, callbacks=()):
+    torch.manual_seed(0)
+    data = torch.utils.data.DataLoader(torch.tensor(REAL, dtype=torch.float32), batch_size=100)
+    callback = TradeoffCallback(
+        real=REAL,
+        generate=lambda module: module.sample(500),
+        every=every,
+        estimator="gaussians",
+    )
+    trainer = pl.Trainer(
+        max_epochs=epochs,
+        accelerator="cpu",
+        logger=[CSVLogger(folder, name="csv"), TensorBoardLogger(folder, name="board")],
+        callbacks=[callback, *callbacks],
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        enable_checkpointing=bool(callbacks),
+    )
+    trainer.fit(module, data, data)
+    return trainer, callback
+
+
+def test_scores_and_pictures_reach_every_logger(tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    _, callback = fit(tmp_path, Gan())
+    folder = tmp_path / "csv" / "version_0"
+    rows = list(csv.DictReader((folder / "metrics.csv").open()))
+    logged = [row["tradeoff/precision"] for row in rows if row.get("tradeoff/precision")]
+    assert len(logged) == 2
+    assert float(logged[-1]) == pytest.approx(callback.last.values()["precision"], rel=1e-5)
+    pictures = sorted((folder / "tradeoff").glob("curve-*.png"))
+    assert len(pictures) == 2
+    assert pictures[0].stat().st_size > 10_000
+    board = EventAccumulator(str(tmp_path / "board" / "version_0")).Reload()
+    assert "tradeoff/neighbor_recall" in board.Tags()["scalars"]
+    assert board.Tags()["images"] == ["tradeoff/curve"]
+
+
+def test_only_every_few_epochs(tmp_path):
+    fit(tmp_path, Gan(), every=3, epochs=4)
+    assert len(list(tmp_path.rglob("curve-*.png"))) == 1
+
+
+def test_a_collapsed_generator_is_precise_and_forgetful(tmp_path):
+    _, callback = fit(tmp_path, Gan(collapsed=True), epochs=1)
+    found = callback.last.values()
+    assert found["neighbor_precision"] > 0.95
+    assert found["neighbor_recall"] < 0.5
+    assert found["precision"] > 0.9
+    assert found["recall"] < 0.5
+
+
+def test_a_checkpoint_can_monitor_a_score(tmp_path):
+    best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/recall", mode="max")
+    fit(tmp_path, Gan(), callbacks=[best])
+    assert best.best_model_score is not None

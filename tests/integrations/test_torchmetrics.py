@@ -1,0 +1,90 @@
+"""The metric of torchmetrics: the numbers of the library, in one process and in two."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torchmetrics")
+
+from tradeoff import InvalidInputError, support_metrics  # noqa: E402
+from tradeoff.integrations.torchmetrics import TradeoffMetric  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+def features(side, collapsed=False, size=600):
+    rng = torch.Generator().manual_seed(0 if side == "real" else 1)
+    x = torch.randn(size, 3, generator=rng)
+    return x.abs() if collapsed else x  # one octant of eight
+
+
+def filled(metric, rank=0, processes=1, **options):
+    """Each process takes its rows, in batches of uneven sizes."""
+    for side in ("real", "generated"):
+        x = features(side, **(options if side == "generated" else {}))[rank::processes]
+        for part in x.split(170):
+            metric.update(part, real=side == "real")
+    return metric
+
+
+def in_process(rank, processes, store, results):
+    """One of two processes, over gloo."""
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{store}", rank=rank, world_size=processes
+    )
+    found = filled(TradeoffMetric(), rank, processes).compute()
+    torch.save(found, f"{results}.{rank}")
+    torch.distributed.destroy_process_group()
+
+
+def test_two_processes_give_the_numbers_of_one(tmp_path):
+    torch.multiprocessing.spawn(in_process, (2, tmp_path / "store", tmp_path / "out"), nprocs=2)
+    alone = filled(TradeoffMetric()).compute()
+    for rank in range(2):
+        found = torch.load(f"{tmp_path / 'out'}.{rank}")
+        assert found.keys() == alone.keys()
+        for name in alone:
+            assert found[name].item() == pytest.approx(alone[name].item(), abs=1e-12), name
+
+
+def test_the_numbers_are_those_of_the_library():
+    metric = filled(TradeoffMetric(k=4, estimator="gaussians"))
+    found = metric.compute()
+    sides = {side: features(side).double().numpy() for side in ("real", "generated")}
+    expected = support_metrics(**sides, k=4, progress=False)
+    assert found["neighbor_coverage"].item() == pytest.approx(expected.coverage, rel=1e-6)
+    assert found["precision"].item() == metric.last.estimate.curve.precision(20.0)
+
+
+def test_a_collapsed_generator_is_precise_and_forgetful():
+    found = filled(TradeoffMetric(estimator="gaussians"), collapsed=True).compute()
+    assert found["neighbor_precision"] > 0.95
+    assert found["neighbor_recall"] < 0.3
+    assert found["precision"] > 0.9
+    assert found["recall"] < 0.5
+
+
+def test_reset_forgets_what_it_should():
+    metric = filled(TradeoffMetric(reset_real=False, estimator="gaussians"))
+    before = metric.compute()
+    metric.reset()
+    assert metric.generated == []
+    for part in features("generated").split(100):
+        metric.update(part, real=False)
+    assert metric.compute() == before
+    metric = filled(TradeoffMetric())
+    metric.reset()
+    metric.update(features("generated"), real=False)
+    with pytest.raises(InvalidInputError, match="no real samples: call `update` with `real=True`"):
+        metric.compute()
+
+
+def test_an_encoder_maps_samples_to_features():
+    metric = TradeoffMetric(lambda x: x.flatten(1), estimator="gaussians")
+    rng = np.random.default_rng(0)
+    for real in (True, False):
+        metric.update(torch.tensor(rng.normal(size=(100, 1, 2, 2))), real=real)
+    assert metric.compute()["neighbor_precision"] > 0.8
+    with pytest.raises(InvalidInputError, match="must be a tensor of shape .n, d.. Got .*encoder"):
+        TradeoffMetric().update(torch.zeros(3, 1, 2, 2), real=True)
