@@ -101,7 +101,7 @@ def test_what_cannot_be_written_is_told_before_the_work(paths, tmp_path):
     (tmp_path / "file").write_text("")
     for option, path, message in (
         ("--plot", tmp_path / "one.xyz", "must end in .png, .pdf, .svg"),
-        ("--plot", tmp_path / "nowhere" / "one.png", "is no folder in which a picture could be"),
+        ("--plot", tmp_path / "nowhere" / "one.png", "is no folder in which a file could be"),
         ("--out", tmp_path / "file", "cannot be made: File exists"),
     ):
         refused = evaluate_command(paths, option, path)

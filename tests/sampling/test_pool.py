@@ -1,10 +1,12 @@
 """The best of a pool: chosen by one half of the real samples, judged by the other."""
 
+import json
+
 import numpy as np
 import pytest
 
 from tests.cli.run import tradeoff
-from tradeoff import InvalidInputError
+from tradeoff import InvalidInputError, PRCurve
 from tradeoff.sampling import filter_pool
 from tradeoff.sampling.pool import _systematic
 
@@ -63,13 +65,28 @@ def test_commands(tmp_path):
         np.save(tmp_path / f"{name}.npy", x)
     sources = ("--real", tmp_path / "real.npy", "--generated", tmp_path / "pool.npy")
     options = ("--estimator", "logistic", "-q")
-    done = tradeoff("filter", *sources, *options, "--budget", 2, "--ids", tmp_path / "ids.txt")
+    files = {name: tmp_path / name for name in ("ids.txt", "curves.json", "curves.png")}
+    written = [
+        part
+        for name, path in zip(("ids", "curves", "plot"), files.values(), strict=True)
+        for part in (f"--{name}", path)
+    ]
+    done = tradeoff("filter", *sources, *options, "--budget", 2, *written)
     assert (done.exit_code, done.stderr) == (0, "kept 600 of 1,200\n")
     ids = (tmp_path / "ids.txt").read_text().splitlines()
     assert len(ids) == 600
     assert sum(int(i.removeprefix("pool.npy[")[:-1]) < 600 for i in ids) > 580
     before, after = (line.split("\t") for line in done.stdout.splitlines())
     assert float(before[1]) < float(after[1])
+    curves = {
+        name: PRCurve.from_json(json.dumps(fields))
+        for name, fields in json.loads(files["curves.json"].read_text()).items()
+    }
+    assert curves["after"].precision(20.0) == pytest.approx(float(after[1]), abs=1e-3)
+    assert curves["before"].precision(20.0) < 0.6
+    assert files["curves.png"].stat().st_size > 10_000
+    lost = tradeoff("filter", *sources, *options, "--keep", 9, "--ids", tmp_path / "no" / "ids.txt")
+    assert "is no folder in which a file could be" in lost.stderr
     shown = tradeoff("filter", *sources, *options, "--keep", 100)
     assert len(shown.stdout.splitlines()) in (99, 100, 101)
     plan = tradeoff("budget", *sources, *options)

@@ -60,6 +60,20 @@ def test_every_method_comes_closer(method):
         assert accounting.rate == pytest.approx(1 / 3, abs=0.03)
 
 
+@pytest.mark.parametrize(("far", "rate"), [(-3000.0, 1 / 1.2), (-np.inf, 0.6)])
+def test_drs_spends_its_budget_though_ratios_are_far_apart(far, rate):
+    """What has no chance at all cannot be kept by a shift, and the rest is."""
+    rng = np.random.default_rng(0)
+    sampler = BudgetedSampler(
+        lambda n: rng.random((n, 1)),
+        lambda x: np.where(x[:, 0] < 0.6, x[:, 0], far),
+        budget=1.2,
+        method="drs",
+    )
+    sampled = sampler.sample(5000, progress=False)
+    assert sampled.accounting.rate == pytest.approx(rate, abs=0.03)
+
+
 def test_the_accounting_is_exact():
     calls = []
 

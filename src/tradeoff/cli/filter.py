@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path  # noqa: TC003, Typer reads annotations
 from typing import Annotated, Any
 
 import typer
 
-from tradeoff.cli.options import Config, Quiet, Real, embed_sources, with_settings
+from tradeoff.cli.options import (
+    Config,
+    Plot,
+    Quiet,
+    Real,
+    check_output,
+    embed_sources,
+    with_settings,
+)
 
 __all__ = ["run"]
 
@@ -26,6 +35,10 @@ def run(
     ids: Annotated[
         Path | None, typer.Option("--ids", help="File for the chosen ids, one per line.")
     ] = None,
+    curves: Annotated[
+        Path | None, typer.Option("--curves", help="JSON file for the curves before and after.")
+    ] = None,
+    plot: Plot = None,
     config: Config = None,
     quiet: Quiet = False,
     chosen: dict[str, Any],
@@ -34,6 +47,7 @@ def run(
     from tradeoff.cli.output import print_table
     from tradeoff.sampling import filter_pool
 
+    check_output(plot=plot, files=(ids, curves))
     settings, reference, pool = embed_sources(
         chosen, real=real, generated=generated, progress=not quiet
     )
@@ -47,6 +61,15 @@ def run(
         progress=not quiet,
     )
     names = [pool.ids[i] for i in found.index]
+    both = {"before": found.before, "after": found.after}
+    if curves is not None:
+        written = {name: json.loads(estimate.curve.to_json()) for name, estimate in both.items()}
+        curves.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    if plot is not None:
+        from tradeoff.report import PRCurveDisplay
+
+        display = PRCurveDisplay({name: estimate.curve for name, estimate in both.items()})
+        display.plot().figure_.savefig(plot, dpi=150)
     lines = "".join(f"{name}\n" for name in names)
     if ids is None:
         typer.echo(lines, nl=False)
@@ -54,7 +77,7 @@ def run(
         ids.write_text(lines, encoding="utf-8")
         rows = [
             (word, *(f"{value:.3f}" for value in estimate.headline.values()))
-            for word, estimate in (("before", found.before), ("after", found.after))
+            for word, estimate in both.items()
         ]
         print_table(("", *found.before.headline), rows)
     typer.echo(f"kept {len(names):,} of {len(pool.ids):,}", err=True)

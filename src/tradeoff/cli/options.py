@@ -15,7 +15,7 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings, read_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tradeoff.engine import Embedded
 
@@ -148,7 +148,9 @@ def parse_gates(texts: list[str] | None, flag: str) -> dict[str, float]:
     return gates
 
 
-def check_output(*, out: Path | None, plot: Path | None) -> None:
+def check_output(
+    *, out: Path | None = None, plot: Path | None = None, files: Iterable[Path | None] = ()
+) -> None:
     """What cannot be written is told before the work, not after it."""
     from tradeoff._extras import import_extra
 
@@ -158,11 +160,11 @@ def check_output(*, out: Path | None, plot: Path | None) -> None:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InvalidInputError(f"`{out}` cannot be made: {error.strerror}.") from None
-    if plot is not None:
-        if plot.suffix.lower() not in _PICTURES:
-            raise InvalidInputError(f"`{plot}` must end in {', '.join(_PICTURES)}.")
-        if not plot.absolute().parent.is_dir():
-            raise InvalidInputError(f"`{plot.parent}` is no folder in which a picture could be.")
+    if plot is not None and plot.suffix.lower() not in _PICTURES:
+        raise InvalidInputError(f"`{plot}` must end in {', '.join(_PICTURES)}.")
+    for file in (plot, *files):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise InvalidInputError(f"`{file.parent}` is no folder in which a file could be.")
 
 
 def embed_sources(

@@ -121,10 +121,15 @@ def _discriminator(log_ratios: FloatArray, budget: float) -> Rule:
     def excess(gamma: float) -> float:
         return float(acceptance(log_ratios, gamma).mean()) - 1.0 / budget
 
-    if excess(_WIDEST_SHIFT) >= 0:
-        gamma = _WIDEST_SHIFT
+    # Far enough to keep even the smallest ratio, or nearly nothing.
+    smallest = float(log_ratios[np.isfinite(log_ratios)].min())
+    low, high = smallest - log_max - _WIDEST_SHIFT, _WIDEST_SHIFT
+    if excess(high) >= 0:
+        gamma = high
+    elif excess(low) <= 0:
+        gamma = low
     else:
-        gamma = float(brentq(excess, -_WIDEST_SHIFT, _WIDEST_SHIFT))
+        gamma = float(brentq(excess, low, high))
     return _ByProbability(lambda x: acceptance(x, gamma))
 
 
