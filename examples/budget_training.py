@@ -7,21 +7,27 @@ divergence after optimal rejection, from densities that are known or counted on 
     python -m examples.budget_training --output budget-training.png
 """
 
+import argparse
+from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 from scipy.special import ndtr
 from torch import nn
 
-from benchmarks.gaussians import CENTERS, SCALE, draw_real, match_ranks, network, spread
+from benchmarks.gaussians import CENTERS, SCALE, draw_real, network, trained
 from tradeoff import AcceptanceRule, RatioProfile
 from tradeoff._progress import track
 from tradeoff.core.divergence import GAN, JensenShannon
 from tradeoff.training import BudgetedLoss, DivergenceLoss, Loss
 
 BUDGET = 2.0
+MOST = 0.85
+LINE = np.linspace(-9, 9, 2001)
 LOSSES = {"without": lambda: DivergenceLoss(GAN()), "with": lambda: BudgetedLoss(BUDGET, GAN())}
 
 
@@ -52,14 +58,15 @@ class OneGaussian(nn.Module):
 
 
 def two_modes(n: int) -> torch.Tensor:
-    """Half of the samples around -2, half around 2; shape (n, 1)."""
-    return 4.0 * torch.randint(2, (n, 1)) - 2.0 + 0.7 * torch.randn(n, 1)
+    """Most samples around -2, some around 2; shape (n, 1)."""
+    center = torch.where(torch.rand(n, 1) < MOST, -2.0, 2.0)
+    return center + 0.7 * torch.randn(n, 1)
 
 
 def play(
     generator: nn.Module,
     discriminator: nn.Module,
-    real: object,
+    real: Callable[[int], torch.Tensor],
     loss: Loss,
     *,
     latents: int,
@@ -98,33 +105,27 @@ def train_one_gaussian(loss: Loss, *, steps: int, seed: int) -> OneGaussian:
 
 def line_masses(model: OneGaussian) -> Masses:
     """Of two modes and a Gaussian, exactly."""
-    line = np.linspace(-9, 9, 4001)
     mean, scale = model.mean.item(), model.log_scale.exp().item()
-    real = 0.5 * np.diff(ndtr((line + 2) / 0.7)) + 0.5 * np.diff(ndtr((line - 2) / 0.7))
-    return Masses(real, np.diff(ndtr((line - mean) / scale)))
+    real = sum(
+        share * np.diff(ndtr((LINE - center) / 0.7))
+        for share, center in ((MOST, -2.0), (1 - MOST, 2.0))
+    )
+    return Masses(real, np.diff(ndtr((LINE - mean) / scale)))
 
 
-def train_grid(losses: dict[str, Loss], *, steps: int, seed: int) -> dict[str, nn.Module]:
-    """Small networks of 25 Gaussians, from one beginning."""
+def train_grid(
+    start: tuple[nn.Module, nn.Module], loss: Loss, *, steps: int, seed: int
+) -> nn.Module:
+    """A GAN of 25 Gaussians, trained on."""
     torch.manual_seed(seed)
-    start, judge = network(2, 256, 512, 2), spread(network(2, 512, 256, 1))
-    match_ranks(start, steps)
-    found = {}
-    for name, loss in losses.items():
-        torch.manual_seed(seed)
-        generator, discriminator = deepcopy((start, judge))
-        play(
-            generator,
-            discriminator,
-            draw_real,
-            loss,
-            latents=2,
-            steps=steps,
-            rate=1e-4,
-            alone=steps,
-        )
-        found[name] = generator
-    return found
+    generator, discriminator = deepcopy(start)
+    play(
+        *(generator.train(), discriminator.train(), draw_real, loss),
+        latents=2,
+        steps=steps,
+        rate=2e-5,
+    )
+    return generator
 
 
 def grid_masses(generator: nn.Module, size: int) -> Masses:
@@ -138,3 +139,52 @@ def grid_masses(generator: nn.Module, size: int) -> Masses:
             made = generator(torch.randn(100_000, 2)).clamp(-5.49, 5.49).numpy()
             counts += np.histogram2d(*made.T, bins=edges)[0]
     return Masses(np.outer(side, side).ravel(), counts.ravel())
+
+
+def picture(models: dict[str, OneGaussian]) -> Figure:
+    """The law, each model, and what rejection makes of it."""
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    line = 0.5 * (LINE[1:] + LINE[:-1])
+    for ax, (name, model) in zip(figure.subplots(1, 2, sharey=True), models.items(), strict=True):
+        real, made = (mass / mass.sum() for mass in line_masses(model))
+        profile = RatioProfile.from_masses(real, made)
+        rule = AcceptanceRule.from_profile(profile, budget=BUDGET)
+        with np.errstate(divide="ignore"):
+            kept = made * rule.acceptance(np.log(real) - np.log(made))
+        for label, mass, style in (
+            ("real data", real, {"color": "0.7", "linewidth": 4}),
+            ("model", made, {"color": "C0"}),
+            ("after rejection", kept / kept.sum(), {"color": "C1", "linestyle": "--"}),
+        ):
+            ax.plot(line, mass / np.diff(LINE), label=label, **style)
+        ax.set(title=f"trained {name} rejection in mind", xlim=(-6, 6), yticks=[])
+    ax.legend(frameon=False)
+    return figure
+
+
+def main() -> None:
+    """Print the divergences and draw the picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=Path("budget-training.png"))
+    parser.add_argument("--quick", action="store_true", help="a short training")
+    quick = (options := parser.parse_args()).quick
+    models = {
+        name: train_one_gaussian(make(), steps=100 if quick else 2000, seed=0)
+        for name, make in LOSSES.items()
+    }
+    start = trained(0.01) if quick else trained()
+    for name, make in LOSSES.items():
+        grid = train_grid(start, make(), steps=10 if quick else 600, seed=0)
+        for law, masses in (
+            ("two modes", line_masses(models[name])),
+            ("25 Gaussians", grid_masses(grid, 100_000 if quick else 1_000_000)),
+        ):
+            found = "  ".join(
+                f"{word} rejection {value:.4f}" for word, value in masses.row().items()
+            )
+            print(f"{law}, trained {name} rejection in mind: {found}")
+    picture(models).savefig(options.output, dpi=150)
+
+
+if __name__ == "__main__":
+    main()

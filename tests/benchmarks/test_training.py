@@ -1,0 +1,78 @@
+"""Training for a trade-off: what the committed figures show, and the same in small."""
+
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from benchmarks import harness  # noqa: E402
+from benchmarks.bench_training import step_cost  # noqa: E402
+from examples.budget_training import LOSSES, line_masses, train_one_gaussian  # noqa: E402
+from examples.eight_gaussians import begin, judge, tune  # noqa: E402
+from tradeoff.training import PRLoss  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+SLOPES = ("0.1", "1", "10")
+
+
+def rows_of(name):
+    record = json.loads((harness.RESULTS / f"{name}.json").read_text())
+    return {row["case"]: row for row in record["rows"]}
+
+
+def test_each_slope_is_best_at_its_own():
+    rows = rows_of("training")
+    for own in SLOPES:
+        found = {lam: rows[f"λ = {lam}, mean"][f"α at {own}"] for lam in SLOPES}
+        assert max(found, key=found.get) == own
+
+
+def test_precision_rises_and_modes_are_lost_with_the_slope():
+    """By more than two standard errors from end to end."""
+    rows = rows_of("training")
+    low, high = rows["λ = 0.1, mean"], rows["λ = 10, mean"]
+    for measure, sign in (("precision", 1), ("modes", -1), ("rarest mode", -1)):
+        error = (low[f"error of {measure}"] ** 2 + high[f"error of {measure}"] ** 2) ** 0.5
+        assert sign * (high[measure] - low[measure]) > 2 * error, measure
+
+
+def test_training_with_rejection_in_mind_leaves_less_of_two_modes():
+    assert rows_of("budgeted")["two modes, mean"]["in standard errors"] > 2
+    after = {
+        name: line_masses(train_one_gaussian(make(), steps=700, seed=0)).row()["after"]
+        for name, make in LOSSES.items()
+    }
+    assert after["with"] < 0.5 * after["without"]
+
+
+def test_precise_gradients_have_the_right_sign():
+    rows = rows_of("gradients")
+    assert rows["smoothed, τ = 0.1"]["wrong signs"] == 0
+    assert rows["smoothed, τ = 0.5"]["share"] < 0.03
+    assert rows["printed, f_λ(r)"]["share"] > 0.8
+
+
+def test_tuned_clothes_follow_the_slope():
+    """Signs as theory has them."""
+    rows = rows_of("tuning")
+    assert rows["correlation of neighbors' precision"]["correlation"] > 0
+    assert rows["correlation of neighbors' recall"]["correlation"] < 0
+
+
+@pytest.mark.parametrize("lam", [0.1, 10.0])
+def test_a_flow_moves_towards_its_slope(lam):
+    """Eight Gaussians in small: precise beyond the other at λ = 10, and at 0.1 forgetting less."""
+    start = begin(steps=150, seed=0)
+    found = {
+        slope: judge(tune(start, PRLoss(slope), steps=150, seed=0), 5000)[1]
+        for slope in (0.1, 10.0)
+    }
+    other = 10.0 if lam == 0.1 else 0.1
+    assert found[lam][f"α at {lam:g}"] > found[other][f"α at {lam:g}"]
+
+
+def test_a_step_costs_what_a_plain_one_does():
+    """Ratios of this size vary by a few percent; at full size the bar is 1.05."""
+    assert step_cost(lambda: PRLoss(1.0), steps=5, turns=9)["ratio"] < 1.3
