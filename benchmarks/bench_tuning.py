@@ -1,6 +1,7 @@
 """Tuning a GAN of clothes for a trade-off: does precision rise, and recall fall, with λ?
 
-Four seeds, the plain loss and three slopes each; correlations are over the runs with a slope.
+Four seeds, the plain loss and three slopes each. Correlations are over the runs with a slope, whose
+seeds differ more than their slopes; the trend test of Page compares runs of one seed only.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from scipy.stats import spearmanr
+from scipy.stats import page_trend_test, spearmanr
 
 from benchmarks.harness import Row, Summary, run
 from examples.fashion_tradeoff import LOSSES, tune
@@ -44,6 +45,16 @@ def correlation(rows: dict[str, Row], measure: str) -> Row:
     return {"correlation": float(found.statistic), "p-value": float(found.pvalue)}
 
 
+def trend(rows: dict[str, Row], measure: str) -> Row:
+    """Whether runs of one seed are in the order that theory gives."""
+    names = [name for name in LOSSES if name.startswith("λ")]
+    table = [
+        [MEASURES[measure] * rows[f"{name}, seed {seed}"][measure] for name in names]
+        for seed in SEEDS
+    ]
+    return {"p-value": float(page_trend_test(table).pvalue)}
+
+
 CASES: dict[str, Callable[[], Row] | Summary] = {
     **{
         f"{name}, seed {seed}": partial(lambda name, seed: _tuned(seed)[name], name, seed)
@@ -52,6 +63,10 @@ CASES: dict[str, Callable[[], Row] | Summary] = {
     },
     **{
         f"correlation of {measure}": Summary(partial(correlation, measure=measure))
+        for measure in MEASURES
+    },
+    **{
+        f"trend of {measure} within seeds": Summary(partial(trend, measure=measure))
         for measure in MEASURES
     },
 }

@@ -19,7 +19,8 @@ from torch import nn
 
 from tradeoff import HeldOutErrors, PRCurve, PRCurveDisplay
 from tradeoff._progress import track
-from tradeoff.training import Loss, NonSaturatingLoss, PRLoss, likelihood_loss
+from tradeoff.core.divergence import GAN, Divergence
+from tradeoff.training import DivergenceLoss, Loss, PRLoss, likelihood_loss
 
 SLOPES = (0.1, 1.0, 10.0)
 SCALE = 0.2
@@ -48,14 +49,17 @@ def make_discriminator() -> nn.Module:
     )
 
 
-def begin(*, steps: int, seed: int, batch: int = 512) -> tuple[nn.Module, nn.Module]:
+def begin(
+    *, steps: int, seed: int, auxiliary: Divergence | None = None, batch: int = 512
+) -> tuple[nn.Module, nn.Module]:
     """A flow after a little maximum likelihood, and a discriminator that knows it."""
     torch.manual_seed(seed)
     flow = zuko.flows.NICE(2, transforms=3, hidden_features=(16, 16))
     optimizer = torch.optim.Adam(flow.parameters(), 3e-3)
     for _ in track(range(steps), "maximum likelihood"):
         _descend(optimizer, likelihood_loss(flow().log_prob(draw_real(batch))))
-    discriminator, loss = make_discriminator(), NonSaturatingLoss()
+    discriminator = make_discriminator()
+    loss = DivergenceLoss(GAN() if auxiliary is None else auxiliary)
     optimizer = torch.optim.Adam(discriminator.parameters(), 1e-3)
     for _ in track(range(steps), "training a discriminator"):
         with torch.no_grad():
