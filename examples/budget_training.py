@@ -20,6 +20,7 @@ from scipy.special import ndtr
 from torch import nn
 
 from benchmarks.gaussians import CENTERS, SCALE, draw_real, network, trained
+from examples.first_picture import COLORS
 from tradeoff import AcceptanceRule, RatioProfile
 from tradeoff._progress import track
 from tradeoff.core.divergence import GAN, JensenShannon
@@ -149,12 +150,13 @@ def picture(models: dict[str, OneGaussian]) -> Figure:
         real, made = (mass / mass.sum() for mass in line_masses(model))
         profile = RatioProfile.from_masses(real, made)
         rule = AcceptanceRule.from_profile(profile, budget=BUDGET)
-        with np.errstate(divide="ignore"):
-            kept = made * rule.acceptance(np.log(real) - np.log(made))
+        shown = (made > 0) & (real > 0)
+        kept = np.zeros_like(made)
+        kept[shown] = made[shown] * rule.acceptance(np.log(real[shown] / made[shown]))
         for label, mass, style in (
             ("real data", real, {"color": "0.7", "linewidth": 4}),
-            ("model", made, {"color": "C0"}),
-            ("after rejection", kept / kept.sum(), {"color": "C1", "linestyle": "--"}),
+            ("model", made, {"color": COLORS[0]}),
+            ("after rejection", kept / kept.sum(), {"color": COLORS[1], "linestyle": "--"}),
         ):
             ax.plot(line, mass / np.diff(LINE), label=label, **style)
         ax.set(title=f"trained {name} rejection in mind", xlim=(-6, 6), yticks=[])

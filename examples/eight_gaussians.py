@@ -17,6 +17,7 @@ import zuko
 from matplotlib.figure import Figure
 from torch import nn
 
+from examples.first_picture import COLORS
 from tradeoff import HeldOutErrors, PRCurve, PRCurveDisplay
 from tradeoff._progress import track
 from tradeoff.core.divergence import GAN, Divergence
@@ -125,7 +126,7 @@ def picture(flows: dict[str, nn.Module]) -> Figure:
         with torch.no_grad():
             made = flow().sample((2000,))
         ax.scatter(*real.T, s=2, color="0.75", linewidths=0)
-        ax.scatter(*made.T, s=2, color=f"C{place}", linewidths=0)
+        ax.scatter(*made.T, s=2, color=COLORS[place], linewidths=0)
         ax.set(xlim=(-4.5, 4.5), ylim=(-4.5, 4.5), aspect="equal", title=name)
         ax.set_axis_off()
     curves = {name: judge(flow)[0] for name, flow in flows.items()}

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
+from examples.first_picture import COLORS
 from examples.parts.fashion import (
     Judged,
     draw,
@@ -67,12 +68,10 @@ def picture(found: dict[str, Judged]) -> Figure:
     PRCurveDisplay(curves).plot(figure.add_subplot(grid[:, 2]))
     ax = figure.add_subplot(grid[:, 3])
     slopes = np.geomspace(1e-3, 1e3, 400)
-    for name, make in LOSSES.items():
-        ax.plot(slopes, slopes * make().weight(slopes), label=name)
-    ax.set(
-        xscale="log", xlabel="λ", ylabel="weight per unit of log λ", title="what a loss pays for"
-    )
-    ax.legend(frameon=False)
+    for (name, make), color in zip(LOSSES.items(), COLORS, strict=True):
+        ax.plot(slopes, slopes * make().weight(slopes), color=color, label=name)
+    ax.set(xscale="log", xlabel="λ", title="what a loss pays for, per unit of log λ")
+    ax.spines[["top", "right"]].set_visible(False)
     return figure
 
 
