@@ -79,6 +79,7 @@ class Bench:
 
         sampler = BudgetedSampler(generate, self.log_ratio, budget=budget, method=method, seed=seed)
         sampled = sampler.sample(KEPT, progress=False)
+        assert len(sampled.samples) == KEPT
         draws = sampled.accounting.draws
         calls = Calls(generator=draws, discriminator=draws)
         return Made(sampled.samples, calls, sampled.accounting.calibration_draws)
@@ -189,7 +190,6 @@ CASES: dict[str, Callable[[], Row]] = {
     "DOT, 25 steps": lambda: tuned(lambda seed, rate: bench().moved(seed, 25, rate)),
     "DGflow, 25 steps": lambda: tuned(lambda seed, rate: bench().flowed(seed, 25, rate)),
     "OBRS, K = 4.5": lambda: measure(partial(bench().kept, method="obrs", budget=4.5)),
-    "plain rejection": lambda: measure(partial(bench().kept, method="rejection")),
 }
 
 if __name__ == "__main__":

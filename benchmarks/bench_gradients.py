@@ -117,7 +117,7 @@ def line_family(
         real,
         (np.ones(1), np.array([[place]]), np.array([scale])),
         torch.linspace(-8, 8, latents, dtype=torch.float64)[:, None],
-        torch.linspace(-30, 30, 40_001, dtype=torch.float64)[:, None],
+        torch.linspace(-25, 25, 33_001, dtype=torch.float64)[:, None],
     )
 
 

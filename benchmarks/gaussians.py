@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from benchmarks.datasets import CACHE
+from examples.parts.loop import descend
 from tradeoff._progress import track
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def match_ranks(generator: torch.nn.Module, steps: int, batch: int = 256) -> Non
     decay = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
     for _ in track(range(steps), "matching ranks"):
         chosen = torch.randint(len(latents), (batch,))
-        _descend(optimizer, (generator(latents[chosen]) - targets[chosen]).square().mean())
+        descend(optimizer, (generator(latents[chosen]) - targets[chosen]).square().mean())
         decay.step()
 
 
@@ -79,7 +80,7 @@ def train_discriminator(
     optimizer = torch.optim.Adam(discriminator.parameters(), rate)
     decay = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
     for _ in track(range(steps), "training a discriminator"):
-        _descend(optimizer, _cross_entropy(discriminator, generator, batch))
+        descend(optimizer, _cross_entropy(discriminator, generator, batch))
         decay.step()
 
 
@@ -90,8 +91,8 @@ def train_gan(
     ours = torch.optim.Adam(generator.parameters(), 2e-5, betas=(0.5, 0.999))
     theirs = torch.optim.Adam(discriminator.parameters(), 2e-4, betas=(0.5, 0.999))
     for _ in track(range(steps), "training a GAN"):
-        _descend(theirs, _cross_entropy(discriminator, generator, batch))
-        _descend(ours, _softplus(-discriminator(generator(torch.randn(batch, 2)))).mean())
+        descend(theirs, _cross_entropy(discriminator, generator, batch))
+        descend(ours, _softplus(-discriminator(generator(torch.randn(batch, 2)))).mean())
 
 
 def trained(share: float = 1.0, seed: int = 0) -> tuple[torch.nn.Module, torch.nn.Module]:
@@ -133,9 +134,3 @@ def _cross_entropy(
     return (
         _softplus(-discriminator(draw_real(batch))).mean() + _softplus(discriminator(made)).mean()
     )
-
-
-def _descend(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()

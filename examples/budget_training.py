@@ -21,6 +21,7 @@ from torch import nn
 
 from benchmarks.gaussians import CENTERS, SCALE, draw_real, network, trained
 from examples.first_picture import COLORS
+from examples.parts.loop import descend
 from tradeoff import AcceptanceRule, RatioProfile
 from tradeoff._progress import track
 from tradeoff.core.divergence import GAN, JensenShannon
@@ -83,14 +84,11 @@ def play(
     for step in track(range(-alone, steps), "training"):
         with torch.no_grad():
             made = generator(torch.randn(batch, latents))
-        theirs.zero_grad()
-        loss.discriminator_loss(discriminator(real(batch)), discriminator(made)).backward()
-        theirs.step()
+        descend(theirs, loss.discriminator_loss(discriminator(real(batch)), discriminator(made)))
         if step < 0:
             continue
-        ours.zero_grad()
-        loss.generator_loss(discriminator(generator(torch.randn(batch, latents)))).backward()
-        ours.step()
+        made = generator(torch.randn(batch, latents))
+        descend(ours, loss.generator_loss(discriminator(made)))
         for decay in decays:
             decay.step()
 

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from torch import nn
 
 from examples.first_picture import COLORS
+from examples.parts.loop import descend
 from tradeoff import HeldOutErrors, PRCurve, PRCurveDisplay
 from tradeoff._progress import track
 from tradeoff.core.divergence import GAN, Divergence
@@ -58,7 +59,7 @@ def begin(
     flow = zuko.flows.NICE(2, transforms=3, hidden_features=(16, 16))
     optimizer = torch.optim.Adam(flow.parameters(), 3e-3)
     for _ in track(range(steps), "maximum likelihood"):
-        _descend(optimizer, likelihood_loss(flow().log_prob(draw_real(batch))))
+        descend(optimizer, likelihood_loss(flow().log_prob(draw_real(batch))))
     discriminator = make_discriminator()
     loss = DivergenceLoss(GAN() if auxiliary is None else auxiliary)
     optimizer = torch.optim.Adam(discriminator.parameters(), 1e-3)
@@ -66,7 +67,7 @@ def begin(
         with torch.no_grad():
             made = flow().sample((batch,))
         real = draw_real(batch)
-        _descend(optimizer, loss.discriminator_loss(discriminator(real), discriminator(made)))
+        descend(optimizer, loss.discriminator_loss(discriminator(real), discriminator(made)))
     return flow, discriminator
 
 
@@ -90,8 +91,8 @@ def tune(
             with torch.no_grad():
                 made = flow().sample((batch,))
             real = draw_real(batch)
-            _descend(theirs, loss.discriminator_loss(discriminator(real), discriminator(made)))
-        _descend(ours, loss.generator_loss(discriminator(flow().rsample((batch,)))))
+            descend(theirs, loss.discriminator_loss(discriminator(real), discriminator(made)))
+        descend(ours, loss.generator_loss(discriminator(flow().rsample((batch,)))))
         decay.step()
     return flow
 
@@ -132,12 +133,6 @@ def picture(flows: dict[str, nn.Module]) -> Figure:
     curves = {name: judge(flow)[0] for name, flow in flows.items()}
     PRCurveDisplay(curves).plot(figure.add_subplot(grid[-1]))
     return figure
-
-
-def _descend(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
 
 
 def main() -> None:

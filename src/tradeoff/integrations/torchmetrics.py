@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from tradeoff._extras import import_extra
 from tradeoff._validation import check_count, check_seed
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, UndefinedError
 from tradeoff.integrations.scores import Scored, score_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-import_extra("torchmetrics", extra="torchmetrics", purpose="`TradeoffMetric`")
+for package in ("torch", "torchmetrics"):
+    import_extra(package, extra="torchmetrics", purpose="`TradeoffMetric`")
 
+import torch  # noqa: E402
 from torchmetrics import Metric  # noqa: E402
 
 __all__ = ["TradeoffMetric"]
@@ -30,7 +30,8 @@ class TradeoffMetric(Metric):
     intervals.
 
     Args:
-        encoder: from samples to features of shape (n, d); none if `update` gets features.
+        encoder: from samples to features of shape (n, d); none if `update` gets features. A module
+            is put into evaluation mode, so that features do not depend on batches.
         k: rank of the neighbor that a ball reaches.
         estimator: of the curve's log-ratio.
         seed: of its folds.
@@ -84,6 +85,8 @@ class TradeoffMetric(Metric):
         """
         features = x
         if self.encoder is not None:
+            if isinstance(self.encoder, torch.nn.Module):
+                self.encoder.eval()
             with torch.no_grad():
                 features = self.encoder(x)
         if not isinstance(features, torch.Tensor) or features.ndim != 2:
@@ -118,4 +121,11 @@ class TradeoffMetric(Metric):
         """Forget generated samples, and real ones unless they are kept."""
         kept = [] if self.reset_real else list(self.real)
         super().reset()
-        self.real = kept
+        self.real, self.last = kept, None
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Of a single batch of one side there is no precision."""
+        raise UndefinedError(
+            "A batch has no precision of its own: call `update` for batches of both sides, and "
+            "then `compute`."
+        )

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from tradeoff._validation import FloatArray, check_number
 from tradeoff.core.budget import AcceptanceRule, drs_acceptance
+from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,6 +115,11 @@ def _plain(log_ratios: FloatArray, budget: float) -> Rule:
 def _discriminator(log_ratios: FloatArray, budget: float) -> Rule:
     """The shift is chosen so that the budget is spent."""
     log_max = float(log_ratios.max())
+    if not np.isfinite(log_max):
+        raise InvalidInputError(
+            "The largest ratio must be positive and finite. Got "
+            f"{'zero' if log_max < 0 else 'infinite'}."
+        )
 
     def acceptance(x: FloatArray, gamma: float) -> FloatArray:
         return drs_acceptance(np.minimum(x, log_max), log_max_ratio=log_max, gamma=gamma)

@@ -4,7 +4,11 @@ They drop into any PyTorch loop: a loss for the discriminator, one for the gener
 of what both do.
 """
 
-from tradeoff.training.losses import (
+from tradeoff._extras import import_extra
+
+import_extra("torch", extra="torch", purpose="`tradeoff.training`")
+
+from tradeoff.training.losses import (  # noqa: E402
     BudgetedLoss,
     DivergenceLoss,
     Loss,
@@ -13,7 +17,7 @@ from tradeoff.training.losses import (
     TruncatedPRLoss,
     likelihood_loss,
 )
-from tradeoff.training.monitor import Monitor
+from tradeoff.training.monitor import Monitor  # noqa: E402
 
 __all__ = [
     "BudgetedLoss",

@@ -2,7 +2,7 @@ r"""Losses that train a generator for a chosen point of the trade-off.
 
 A discriminator learns the log-ratio :math:`v = \log p/q` from the dual of an auxiliary divergence;
 the generator climbs :math:`\mathbb{E}_Q[s(v)]`, with the discriminator frozen. With s increasing
-this is the exact gradient of :math:`-\int w(\lambda) D_\lambda\,d\lambda`, where
+this is, where the ratio is true, the gradient of :math:`-\int w(\lambda) D_\lambda\,d\lambda`, with
 :math:`w(\lambda) = s'(v)/\lambda` at :math:`v = -\log\lambda`: each loss has a gain s, and its
 weight says which trade-offs it pays for.
 """
@@ -25,7 +25,7 @@ from tradeoff._validation import (
     check_type,
 )
 from tradeoff.core.budget import AcceptanceRule
-from tradeoff.core.divergence import GAN, Divergence, PRDivergence, TotalVariation
+from tradeoff.core.divergence import GAN, Divergence
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 
 __all__ = [
@@ -49,11 +49,12 @@ class Loss(ABC):
 
     def __init__(self, auxiliary: Divergence) -> None:
         check_type("auxiliary", auxiliary, Divergence)
-        if isinstance(auxiliary, (PRDivergence, TotalVariation)):
+        try:
+            auxiliary.log_ratio(0.0)
+        except UndefinedError as error:
             raise UndefinedError(
-                f"The {auxiliary.name} teaches a discriminator one threshold and no ratio: train "
-                "it on a smooth divergence, GAN() for one."
-            )
+                f"{error} Train the discriminator on another divergence, GAN() for one."
+            ) from None
         self.auxiliary = auxiliary
 
     def discriminator_loss(self, real: torch.Tensor, generated: torch.Tensor) -> torch.Tensor:
@@ -281,8 +282,8 @@ def likelihood_loss(log_density: torch.Tensor) -> torch.Tensor:
 
 
 def _outputs(name: str, values: torch.Tensor) -> torch.Tensor:
-    """Refuses what is no tensor or is empty."""
+    """Refuses what is no tensor or is empty; half precision, too coarse for ratios, is widened."""
     check_type(name, values, torch.Tensor)
     if values.numel() == 0:
         raise InvalidInputError(f"`{name}` must not be empty.")
-    return values
+    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values

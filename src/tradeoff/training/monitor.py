@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from tradeoff._validation import FloatArray, check_count, check_positive, check_type
+from tradeoff._validation import check_count, check_positive, check_type
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.training.losses import Loss
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 __all__ = ["Monitor"]
+
+_REACHED = 0.95
 
 
 class Monitor:
@@ -25,8 +23,8 @@ class Monitor:
     * `precision` and `recall`: :math:`\hat\alpha_\lambda` and
       :math:`\hat\beta_\lambda = \hat\alpha_\lambda / \lambda`, counted on batches before the
       discriminator learns from them;
-    * `saturation`: share of generated samples with :math:`\lambda r > 1`. At 0 the wanted
-      trade-off is out of reach, at 1 it is reached; both leave little to learn from;
+    * `saturation`: share of generated samples with :math:`\lambda r > 1`, as far as the
+      discriminator sees. At 0 and at 1 there is little to learn from;
     * `dual`: the divergence as far as the discriminator sees it;
     * `dual_gap`: what the ratio claims less that, 0 for the true one, of either sign for others;
     * `mean_ratio`: of generated samples, at most 1 for the true one.
@@ -50,24 +48,29 @@ class Monitor:
         self.loss = loss
         self.lam = check_positive("lam", getattr(loss, "lam", 1.0) if lam is None else lam)
         window = check_count("window", window)
-        self._real: deque[torch.Tensor] = deque(maxlen=window)
-        self._generated: deque[torch.Tensor] = deque(maxlen=window)
+        self._steps: deque[tuple[torch.Tensor, torch.Tensor]] = deque(maxlen=window)
 
     def update(self, real: torch.Tensor, generated: torch.Tensor) -> None:
         """Take in one step: the discriminator's outputs for both sides."""
-        with torch.no_grad():
-            for side, outputs in ((self._real, real), (self._generated, generated)):
-                side.append(self.loss.log_ratio(outputs.detach()).flatten().cpu().double())
+        for name, outputs in (("real", real), ("generated", generated)):
+            check_type(name, outputs, torch.Tensor)
+            if outputs.numel() == 0:
+                raise InvalidInputError(f"`{name}` must not be empty.")
+        sides = (outputs.detach().flatten().cpu().double() for outputs in (real, generated))
+        self._steps.append((next(sides), next(sides)))
 
     def compute(self) -> dict[str, float]:
         """The figures of the last steps, by name."""
-        real, generated = self._log_ratios(self._real), self._log_ratios(self._generated)
+        if not self._steps:
+            raise InvalidInputError("`update` must be called before `compute`.")
         divergence = self.loss.auxiliary
+        outputs = [torch.cat(side).numpy() for side in zip(*self._steps, strict=True)]
+        real, generated = (divergence.log_ratio(side) for side in outputs)
         alpha = HeldOutErrors(real=real, generated=generated).curve().precision(self.lam)
+        dual = divergence.activation(outputs[0]).mean() - divergence.dual(generated).mean()
         with np.errstate(over="ignore"):
             ratios = np.exp(generated)
-            dual = divergence.derivative(np.exp(real)).mean() - divergence.dual(generated).mean()
-            claimed = divergence.generator(ratios).mean()
+        claimed = divergence.generator(ratios).mean()
         return {
             "precision": float(alpha),
             "recall": float(alpha) / self.lam,
@@ -79,21 +82,14 @@ class Monitor:
 
     def warnings(self) -> tuple[str, ...]:
         """What stands in the way of learning, a sentence each."""
-        share = self.compute()["saturation"]
-        if share == 0:
-            return (
-                f"No generated sample has λr > 1 at λ = {self.lam:g}: raise the temperature, or "
-                "begin with a model that has learned something.",
-            )
-        if share == 1:
-            return (
-                f"Every generated sample has λr > 1 at λ = {self.lam:g}: there is nothing left to "
-                "gain here.",
-            )
-        return ()
-
-    @staticmethod
-    def _log_ratios(parts: Sequence[torch.Tensor]) -> FloatArray:
-        if not parts:
-            raise InvalidInputError("`update` must be called before `compute`.")
-        return np.asarray(torch.cat(list(parts)).numpy())
+        found = self.compute()
+        if 0 < found["saturation"] < 1:
+            return ()
+        here = f"at λ = {self.lam:g} ({'every' if found['saturation'] else 'no'} sample has λr > 1)"
+        if found["precision"] > _REACHED * min(1.0, self.lam):
+            return (f"The discriminator sees nothing left to gain {here}.",)
+        hotter = ", with a higher temperature" if hasattr(self.loss, "temperature") else ""
+        return (
+            f"Hardly any sample has a gradient {here}: begin with a model that has learned "
+            f"something{hotter}.",
+        )

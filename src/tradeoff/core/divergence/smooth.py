@@ -440,7 +440,8 @@ class Amari(Divergence):
         return box_cox(xp, self._ratio(xp, t), self.order)
 
     def _activation(self, xp: Any, w: Array) -> Array:
-        return self._derivative(xp, xp.exp(w))
+        b = self.order - 1.0
+        return w if b == 0 else xp.expm1(b * w) / b
 
     def _ratio(self, xp: Any, t: Array) -> Array:
         b = self.order - 1.0
