@@ -18,6 +18,16 @@ class Scored:
     Args:
         estimate: of the curve.
         support: precision, recall, density and coverage by neighbors.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.integrations.scores import score_features
+        >>> rng = np.random.default_rng(0)
+        >>> scored = score_features(
+        ...     real=rng.normal(size=(300, 2)), generated=rng.normal(size=(300, 2))
+        ... )
+        >>> sorted(scored.values())[:2]
+        ['neighbor_coverage', 'neighbor_density']
     """
 
     estimate: CurveEstimate
@@ -41,6 +51,15 @@ def score_features(
         k: rank of the neighbor that a ball reaches.
         estimator: of the log-ratio.
         seed: of folds and estimator.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.integrations.scores import score_features
+        >>> rng = np.random.default_rng(0)
+        >>> real, generated = rng.normal(size=(2, 300, 2))
+        >>> scored = score_features(real=real, generated=generated, estimator="gaussians")
+        >>> scored.support.precision > 0.9
+        True
     """
     return Scored(
         pr_curve(real=real, generated=generated, estimator=estimator, seed=seed, progress=False),

@@ -45,6 +45,17 @@ class Loss(ABC):
     Args:
         auxiliary: the smooth divergence on whose dual the discriminator is trained. Its output,
             without any activation, stands for log p/q through it.
+
+    Example:
+        A loss of one's own has a gain, and then knows what it pays for:
+
+        >>> from tradeoff.core.divergence import GAN
+        >>> from tradeoff.training import Loss
+        >>> class ReverseKLLoss(Loss):
+        ...     def gain(self, log_ratio):
+        ...         return log_ratio
+        >>> ReverseKLLoss(GAN()).weight([0.5, 2.0])
+        array([2. , 0.5])
     """
 
     def __init__(self, auxiliary: Divergence) -> None:
