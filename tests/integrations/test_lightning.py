@@ -11,7 +11,7 @@ pl = pytest.importorskip("lightning.pytorch")
 from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
 from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger  # noqa: E402
 
-from tradeoff import InvalidInputError  # noqa: E402
+from tradeoff import InvalidInputError, support_metrics  # noqa: E402
 from tradeoff.integrations.lightning import TradeoffCallback  # noqa: E402
 from tradeoff.training import NonSaturatingLoss  # noqa: E402
 
@@ -116,6 +116,58 @@ def test_a_checkpoint_can_monitor_a_score(tmp_path):
     best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/recall", mode="max")
     fit(tmp_path, Gan(), callbacks=[best])
     assert best.best_model_score is not None
+
+
+class Line(pl.LightningModule):
+    """A module with one optimizer, for two processes."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2))
+
+    def training_step(self, batch):
+        return (batch * self.weight).square().mean()
+
+    def validation_step(self, batch):
+        pass
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 1e-3)
+
+
+def one_quadrant(module):
+    """Generated features, which differ between processes."""
+    rng = torch.Generator().manual_seed(module.global_rank)
+    return torch.randn(500, 2, generator=rng).abs()
+
+
+def test_two_processes_log_what_the_first_one_finds(tmp_path):
+    data = torch.utils.data.DataLoader(torch.tensor(REAL, dtype=torch.float32), batch_size=100)
+    best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/recall", mode="max")
+    trainer = pl.Trainer(
+        max_epochs=1,
+        accelerator="cpu",
+        devices=2,
+        strategy="ddp_spawn",
+        logger=CSVLogger(tmp_path, name="csv"),
+        callbacks=[
+            TradeoffCallback(real=REAL, generate=one_quadrant, estimator="gaussians"),
+            best,
+        ],
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    trainer.fit(Line(), data, data)
+    (rows,) = tmp_path.rglob("metrics.csv")
+    (logged,) = [row for row in csv.DictReader(rows.open()) if row.get("tradeoff/neighbor_recall")]
+    expected = support_metrics(
+        real=REAL,
+        generated=torch.randn(500, 2, generator=torch.Generator().manual_seed(0)).abs().numpy(),
+        progress=False,
+    )
+    assert float(logged["tradeoff/neighbor_recall"]) == pytest.approx(expected.recall, rel=1e-5)
+    assert len(list(tmp_path.rglob("curve-*.png"))) == 1
+    assert len(list(tmp_path.glob("*.ckpt"))) == 1
 
 
 def test_half_precision_and_mistakes():

@@ -75,7 +75,7 @@ class Loss(ABC):
             real: outputs of the discriminator for real samples, of any shape.
             generated: its outputs for generated samples, detached from the generator.
         """
-        real, generated = _outputs("real", real), _outputs("generated", generated)
+        real, generated = check_outputs("real", real), check_outputs("generated", generated)
         dual: torch.Tensor = self.auxiliary.dual(self.auxiliary.log_ratio(generated))
         critic: torch.Tensor = self.auxiliary.activation(real)
         return dual.mean() - critic.mean()
@@ -90,7 +90,7 @@ class Loss(ABC):
 
     def log_ratio(self, outputs: torch.Tensor) -> torch.Tensor:
         """Log p/q that a discriminator's outputs stand for, same shape."""
-        found: torch.Tensor = self.auxiliary.log_ratio(_outputs("outputs", outputs))
+        found: torch.Tensor = self.auxiliary.log_ratio(check_outputs("outputs", outputs))
         return found
 
     @abstractmethod
@@ -289,10 +289,10 @@ def likelihood_loss(log_density: torch.Tensor) -> torch.Tensor:
         >>> likelihood_loss(torch.tensor([-1.0, -3.0])).item()
         2.0
     """
-    return -_outputs("log_density", log_density).mean()
+    return -check_outputs("log_density", log_density).mean()
 
 
-def _outputs(name: str, values: torch.Tensor) -> torch.Tensor:
+def check_outputs(name: str, values: torch.Tensor) -> torch.Tensor:
     """Refuses what is no tensor or is empty; half precision, too coarse for ratios, is widened."""
     check_type(name, values, torch.Tensor)
     if values.numel() == 0:

@@ -10,7 +10,7 @@ import torch
 from tradeoff._validation import check_count, check_positive, check_type
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.training.losses import Loss
+from tradeoff.training.losses import Loss, check_outputs
 
 __all__ = ["Monitor"]
 
@@ -52,12 +52,9 @@ class Monitor:
 
     def update(self, real: torch.Tensor, generated: torch.Tensor) -> None:
         """Take in one step: the discriminator's outputs for both sides."""
-        for name, outputs in (("real", real), ("generated", generated)):
-            check_type(name, outputs, torch.Tensor)
-            if outputs.numel() == 0:
-                raise InvalidInputError(f"`{name}` must not be empty.")
-        sides = (outputs.detach().flatten().cpu().double() for outputs in (real, generated))
-        self._steps.append((next(sides), next(sides)))
+        sides = check_outputs("real", real), check_outputs("generated", generated)
+        first, second = (outputs.detach().flatten().cpu().double() for outputs in sides)
+        self._steps.append((first, second))
 
     def compute(self) -> dict[str, float]:
         """The figures of the last steps, by name."""
