@@ -1,23 +1,31 @@
 """The directive `bench-table`: a committed benchmark result as a table with its provenance."""
 
 import json
+import re
 from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 from benchmarks.harness import RESULTS, render
 
 
 class BenchTable(SphinxDirective):
-    """Renders `benchmarks/results/NAME.json`."""
+    """Renders `benchmarks/results/NAME.json`, or those of its rows whose case matches `rows`."""
 
     required_arguments = 1
+    option_spec: ClassVar = {"rows": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         path = RESULTS / f"{self.arguments[0]}.json"
         self.env.note_dependency(str(path))
         record = json.loads(Path(path).read_text())
+        wanted = re.compile(self.options.get("rows", ""))
+        record["rows"] = [row for row in record["rows"] if wanted.search(row["case"])]
+        if not record["rows"]:
+            raise self.error(f"no row of {path.name} matches {wanted.pattern!r}")
         versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
         text = (
             f"*{record['title']}.*\n\n{render(record)}\n\n"
