@@ -9,6 +9,8 @@ import pytest
 from benchmarks import bench_profile, bench_sanity, harness
 
 TORCH = {
+    "auxiliary",
+    "budgeted",
     "exactness",
     "fashion",
     "gaussians",
