@@ -1,7 +1,7 @@
 """Better clothes from a small GAN, without training it further: what a budget buys.
 
 A GAN learns Fashion-MNIST; its discriminator, trained on until it tells fresh samples apart and
-calibrated on images it has not seen, says which draws to keep. What was judged is measured by a
+calibrated on images it has not seen, says which draws to keep. What was gained is measured by a
 judge that acceptance does not know: features of a classifier of the ten classes, test images, and
 two estimators of their own, the curve and nearest neighbors.
 
