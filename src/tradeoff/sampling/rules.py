@@ -43,7 +43,7 @@ class _ByRatio:
             kept = log_uniform < log_ratios + self.log_constant
         if self.fill > 0:
             kept |= (log_ratios == -np.inf) & (log_uniform < np.log(self.fill))
-        return np.flatnonzero(kept)
+        return kept.nonzero()[0]
 
 
 @dataclass(frozen=True, eq=False)
