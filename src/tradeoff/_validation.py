@@ -48,6 +48,11 @@ def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
         raise InvalidInputError(f"`{name}` must be an array of numbers. {error}.") from None
 
 
+def to_array(values: Any) -> Any:
+    """A tensor of any device and precision as a float64 array; anything else as it is."""
+    return values.detach().cpu().double().numpy() if hasattr(values, "detach") else values
+
+
 def freeze(name: str, values: npt.ArrayLike) -> FloatArray:
     """A one-dimensional float64 array without NaN that cannot be written to."""
     array = check_numbers(name, values).view()

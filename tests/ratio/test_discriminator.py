@@ -38,6 +38,14 @@ def test_critics_without_a_ratio_are_refused_with_a_way_out(loss):
         Discriminator(lambda x: np.zeros((3, 2)), GAN()).log_ratio(np.zeros((3, 1)))
 
 
+@pytest.mark.torch
+def test_a_network_in_half_precision():
+    import torch
+
+    ratio = Discriminator(lambda x: torch.tensor([[0.5], [-1.0]], dtype=torch.bfloat16), GAN())
+    np.testing.assert_array_equal(ratio.log_ratio(np.zeros((2, 1))), [0.5, -1.0])
+
+
 def test_calibration_does_not_force_the_mean_ratio():
     """A model that drops half of the data: the mean ratio of its samples is one half."""
     real = np.concatenate((RNG.normal(-4, 1, 3000), RNG.normal(4, 1, 3000)))[:, None]

@@ -95,7 +95,10 @@ def test_commands(tmp_path):
     assert float(rows[3][1]) > float(rows[0][1]) + 0.3  # precision doubles with two draws
     assert "hardly anything is gained" in plan.stderr
     assert tradeoff("filter", *sources, *options).exit_code == 2
-    for command in ("budget", "filter"):
-        refused = tradeoff(command, *sources, *options, "--protocol", "adm")
+    nowhere = ("--real", tmp_path / "none.npy", "--generated", tmp_path / "none.npy")
+    early = tradeoff("filter", *nowhere, *options, "--budget", 0.5)
+    assert "`budget` must be at least 1" in early.stderr  # before a source is opened
+    for command in (("budget",), ("filter", "--keep", 100)):
+        refused = tradeoff(*command, *sources, *options, "--protocol", "adm")
         assert (refused.exit_code, refused.stdout) == (2, "")
         assert "knows no protocols: leave `--protocol` out" in refused.stderr

@@ -46,7 +46,9 @@ def run(
     """Choose the best of a pool of generated samples."""
     from tradeoff.cli.output import print_table
     from tradeoff.sampling import filter_pool
+    from tradeoff.sampling.pool import check_amount
 
+    check_amount(budget=budget, keep=keep)
     check_output(plot=plot, files=(ids, curves))
     settings, reference, pool = embed_sources(
         chosen, real=real, generated=generated, progress=not quiet

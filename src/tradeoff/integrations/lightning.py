@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
-
 from tradeoff._extras import import_extra
-from tradeoff._validation import check_count, check_features, check_seed
+from tradeoff._validation import check_count, check_features, check_seed, to_array
 from tradeoff.integrations.scores import Scored, score_features
 from tradeoff.ratio.crossfit import check_estimator
 from tradeoff.report import PRCurveDisplay
@@ -65,7 +63,7 @@ class TradeoffCallback(Callback):
         seed: int = 0,
         prefix: str = "tradeoff/",
     ) -> None:
-        (self.real,) = check_features(real=_array(real))
+        (self.real,) = check_features(real=to_array(real))
         self.generate = generate
         self.every = check_count("every", every)
         self.settings: dict[str, Any] = {
@@ -81,7 +79,7 @@ class TradeoffCallback(Callback):
         if trainer.sanity_checking or (trainer.current_epoch + 1) % self.every:
             return
         with torch.no_grad():
-            generated = _array(self.generate(pl_module))
+            generated = to_array(self.generate(pl_module))
         named: dict[str, float] = {}
         if trainer.is_global_zero:
             self.last = score_features(real=self.real, generated=generated, **self.settings)
@@ -91,9 +89,8 @@ class TradeoffCallback(Callback):
 
     def _picture(self, trainer: pl.Trainer, scored: Scored) -> None:
         name, step = f"{self.prefix}curve", trainer.global_step
-        figure = Figure(layout="constrained")
         curves = {f"epoch {trainer.current_epoch}": scored.estimate.curve}
-        PRCurveDisplay(curves).plot(figure.subplots())
+        figure = PRCurveDisplay(curves).plot().figure_
         for logger in trainer.loggers:
             experiment: Any = getattr(logger, "experiment", None)
             if hasattr(experiment, "add_figure"):
@@ -104,8 +101,3 @@ class TradeoffCallback(Callback):
                 path = Path(str(logger.log_dir)) / f"{name}-{step:06d}.png"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 figure.savefig(path)
-
-
-def _array(values: Any) -> Any:
-    """An array, of what may be a tensor."""
-    return values.detach().cpu().double().numpy() if isinstance(values, torch.Tensor) else values

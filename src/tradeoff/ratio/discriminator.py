@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_type
+from tradeoff._validation import FloatArray, check_type, to_array
 from tradeoff.core.divergence import Divergence
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 
@@ -64,10 +64,7 @@ class Discriminator:
 
     def log_ratio(self, x: Any) -> FloatArray:
         """Log p/q of samples, shape (n,)."""
-        output = self.network(x)
-        if hasattr(output, "detach"):
-            output = output.detach().cpu().numpy()
-        values = np.asarray(output, dtype=np.float64)
+        values = np.asarray(to_array(self.network(x)), dtype=np.float64)
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         if values.shape != (len(x),):

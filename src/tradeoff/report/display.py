@@ -64,10 +64,7 @@ class PRCurveDisplay:
             ax: Matplotlib axes.
             headline: whether to mark precision at λ = 20 and recall at λ = 0.4.
         """
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            ax = Figure(figsize=(5, 5), layout="constrained").add_subplot()
+        ax = axes_or_new(ax, height=5.0)
         _draw_frame(ax)
         for i, (name, curve) in enumerate(self.curves.items()):
             color = COLORS[i % len(COLORS)]
@@ -84,6 +81,15 @@ class PRCurveDisplay:
         self.ax_ = ax
         self.figure_ = ax.figure.figure  # the root, also from within a subfigure
         return self
+
+
+def axes_or_new(ax: Axes | None, *, height: float) -> Axes:
+    """The given axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(5, height), layout="constrained").add_subplot()
 
 
 def _outline(curve: PRCurve) -> tuple[FloatArray, FloatArray]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tradeoff._validation import check_type
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.report.display import COLORS
+from tradeoff.report.display import COLORS, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ class PlanDisplay:
 
     def plot(self, ax: Axes | None = None) -> PlanDisplay:
         """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result."""
-        ax = _axes(ax)
+        ax = axes_or_new(ax, height=4.5)
         for values, color, label in (
             (self.plan.precision, COLORS[0], f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
             (self.plan.recall, COLORS[1], f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
@@ -92,7 +92,7 @@ class ReliabilityDisplay:
 
     def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
         """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result."""
-        ax, found = _axes(ax), self.reliability
+        ax, found = axes_or_new(ax, height=4.5), self.reliability
         ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":")
         errors = np.stack((found.observed - found.low, found.high - found.observed))
         ax.errorbar(
@@ -113,11 +113,3 @@ class ReliabilityDisplay:
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure.figure
         return self
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(5, 4.5), layout="constrained").add_subplot()

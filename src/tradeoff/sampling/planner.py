@@ -10,6 +10,7 @@ After optimal acceptance :math:`a = \min(c\,r, 1)` the ratio is :math:`\tilde r 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,7 +72,11 @@ class Plan:
                 f"`budget` must be one of {', '.join(f'{b:g}' for b in self.budgets)}. "
                 f"Got {budget}."
             )
-        return self.errors[budget].curve().clipped()
+        return self._curves[budget]
+
+    @cached_property
+    def _curves(self) -> dict[float, PRCurve]:
+        return {budget: errors.curve().clipped() for budget, errors in self.errors.items()}
 
     @property
     def precision(self) -> FloatArray:
@@ -140,8 +145,8 @@ def _after(errors: HeldOutErrors, rule: AcceptanceRule) -> HeldOutErrors:
     kept = rule.acceptance(errors.generated)
     with np.errstate(divide="ignore", invalid="ignore"):
         shifts = [
-            np.log(rule.acceptance(side)) - np.log(rule.rate)
-            for side in (errors.real, errors.generated)
+            np.log(acceptance) - np.log(rule.rate)
+            for acceptance in (rule.acceptance(errors.real), kept)
         ]
     keeps = kept > 0
     if not keeps.any():

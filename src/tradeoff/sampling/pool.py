@@ -89,14 +89,13 @@ def filter_pool(
         True
     """
     x, y = check_features(real=real, pool=pool)
-    if (budget is None) == (keep is None):
-        raise InvalidInputError("Either `budget` or `keep` must be given, and not both.")
+    check_amount(budget=budget, keep=keep)
     if keep is not None:
-        keep = check_count("keep", keep)
+        keep = int(keep)
         if keep > len(y):
             raise InvalidInputError(f"`keep` must be at most the pool, {len(y)}. Got {keep}.")
         budget = len(y) / keep
-    budget = check_number("budget", budget or 1.0, at_least=1.0)
+    assert budget is not None
     choosing, judging = content_halves(x, check_seed(seed))
 
     def estimate(real: FloatArray, generated: FloatArray) -> CurveEstimate:
@@ -122,6 +121,16 @@ def filter_pool(
         before=estimate(judging, y),
         after=estimate(judging, y[index]),
     )
+
+
+def check_amount(*, budget: float | None, keep: int | None) -> None:
+    """That one of them is given, and can be meant; to be told before anything is embedded."""
+    if (budget is None) == (keep is None):
+        raise InvalidInputError("Either `budget` or `keep` must be given, and not both.")
+    if keep is not None:
+        check_count("keep", keep)
+    if budget is not None:
+        check_number("budget", budget, at_least=1.0)
 
 
 def _systematic(acceptance: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:

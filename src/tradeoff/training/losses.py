@@ -23,6 +23,7 @@ from tradeoff._validation import (
     check_positive,
     check_slopes,
     check_type,
+    to_array,
 )
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.core.divergence import GAN, Divergence
@@ -258,9 +259,7 @@ class BudgetedLoss(Loss):
 
     def calibrate(self, log_ratios: Any) -> None:
         """Compute the constant of acceptance from log-ratios of generated samples."""
-        if isinstance(log_ratios, torch.Tensor):
-            log_ratios = log_ratios.detach().cpu().double().numpy()
-        rule = AcceptanceRule.from_log_ratios(log_ratios, budget=self.budget)
+        rule = AcceptanceRule.from_log_ratios(to_array(log_ratios), budget=self.budget)
         self.log_constant = rule.log_constant
 
     def gain(self, log_ratio: torch.Tensor) -> torch.Tensor:
