@@ -1,6 +1,7 @@
 """Checks of what users pass in, in one voice: what was expected, what came, what to do."""
 
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from tradeoff.exceptions import InvalidInputError
 __all__ = [
     "LARGEST_FEATURE",
     "FloatArray",
+    "check_array",
     "check_choice",
     "check_count",
     "check_features",
@@ -29,6 +31,7 @@ __all__ = [
     "check_vector",
     "check_weights",
     "freeze",
+    "to_array",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -36,21 +39,57 @@ FloatArray = npt.NDArray[np.float64]
 LARGEST_FEATURE = 1e100
 """Beyond it, squares of features overflow."""
 _LARGEST_SEED = 2**32 - 1
+_KINDS = {
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "durations",
+    "O": "objects",
+    "U": "texts",
+    "S": "bytes",
+    "V": "records",
+}
 _MASS_TOLERANCE = 1e-6
 _MASS_ROUNDING = 1e-15
 
 
-def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
+def check_numbers(
+    name: str, values: npt.ArrayLike, expected: str = "an array of numbers"
+) -> FloatArray:
     """A float64 array of any shape."""
+    return check_array(name, values, expected).astype(np.float64, copy=False)
+
+
+def check_array(name: str, values: Any, expected: str = "an array of numbers") -> npt.NDArray[Any]:
+    """Real numbers of any precision, from an array, a tensor, a DataFrame or a list.
+
+    What NumPy would convert by dropping something is refused: masked entries, imaginary parts,
+    dates and texts.
+    """
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(to_array(values))
     except (TypeError, ValueError, RuntimeError) as error:
-        raise InvalidInputError(f"`{name}` must be an array of numbers. {error}.") from None
+        raise InvalidInputError(f"`{name}` must be {expected}. {error}.") from None
+    if np.ma.is_masked(values):
+        raise InvalidInputError(
+            f"`{name}` must not have masked entries: fill them, or leave out their rows."
+        )
+    if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array.flat):
+        return array.astype(np.float64)
+    if array.dtype.kind not in "fiub":
+        found = _KINDS.get(array.dtype.kind, array.dtype) if array.ndim else repr(values)
+        raise InvalidInputError(f"`{name}` must be {expected}. Got {found}.")
+    return array
 
 
 def to_array(values: Any) -> Any:
-    """A tensor of any device and precision as a float64 array; anything else as it is."""
-    return values.detach().cpu().double().numpy() if hasattr(values, "detach") else values
+    """A tensor of any device, precision and gradient state as an array; anything else as it is."""
+    if not hasattr(values, "detach"):
+        return values
+    tensor = values.detach().cpu()
+    try:
+        return tensor.numpy()
+    except TypeError:  # NumPy has no bfloat16 and no 8-bit floats; float32 holds their values
+        return tensor.float().numpy()
 
 
 def freeze(name: str, values: npt.ArrayLike) -> FloatArray:
@@ -106,7 +145,8 @@ def check_features(**sides: npt.ArrayLike) -> tuple[FloatArray, ...]:
     """Matrices of finite features, one row per sample, with the same columns on every side."""
     arrays = []
     for name, values in sides.items():
-        array = check_numbers(name, values)
+        # Sums round differently in another memory layout, such as that of a DataFrame.
+        array = np.ascontiguousarray(check_numbers(name, values))
         if array.ndim != 2 or 0 in array.shape:
             raise InvalidInputError(
                 f"`{name}` must have one row per sample and one column per feature. "
@@ -228,7 +268,7 @@ def _check_range(
 
 
 def _check_scalar(name: str, value: float) -> float:
-    array = check_numbers(name, value)
+    array = check_numbers(name, value, expected="a number")
     if array.ndim > 0:
         raise InvalidInputError(f"`{name}` must be one number. Got shape {array.shape}.")
     return float(array)

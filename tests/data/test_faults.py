@@ -143,9 +143,12 @@ def statistics(path):
         (lambda p: write(p / "a.xyz", b"x"), "must be a folder, an archive, or end in .npz"),
         (lambda p: np.zeros((2, 3, 4)), r"Got float64 of shape \(2, 3, 4\)"),
         (lambda p: np.zeros((2, 3, 4, 3)), r"pixels as uint8 .* Got float64"),
-        (lambda p: 3, "must be a path, an array, a dataset or an iterable. Got a int"),
-        (lambda p: iter(["a"]), "`kind` must say what `samples` yields"),
-        (lambda p: [], "`samples` must hold samples. Got none"),
+        (
+            lambda p: 3,
+            "must be a path, an array, a DataFrame, a dataset or a list of samples. Got a int",
+        ),
+        (lambda p: iter(["a"]), "Pass `kind` to say what the iterator `samples` yields"),
+        (lambda p: [], "`samples` must hold samples, got none"),
     ],
 )
 def test_mistakes_get_a_sentence(make, sentence, tmp_path):

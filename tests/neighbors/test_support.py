@@ -321,7 +321,10 @@ def test_what_was_not_asked_for_is_named(samples):
         ({"real": [[0.0, np.nan] * 3] * 3}, "`real` must be finite .* Row 0 does not"),
         ({"generated": np.ones((5, 2))}, "same columns. Got 6 in `real` and 2 in `generated`"),
         ({"generated": np.ones(5)}, r"one row per sample .* Got shape \(5,\)"),
-        ({"generated": np.ones((5, 6), complex)}, "must be an array of numbers. Got complex128"),
+        (
+            {"generated": np.ones((5, 6), complex)},
+            "must be an array of numbers. Got complex numbers",
+        ),
         ({"generated": [["a"] * 6]}, "`generated` must be an array of numbers"),
         ({"real_neighbors": 3}, "`real_neighbors` must be a OwnNeighbors. Got a int"),
         (
@@ -334,7 +337,7 @@ def test_what_was_not_asked_for_is_named(samples):
         ),
         ({"real": np.ones((12, 6)), "ceiling": True, "k": 6}, "halves of more than k = 6"),
         ({"ceiling": True, "metrics": "realism"}, "`ceiling` is for precision, recall"),
-        ({"real": None}, "`real` must have one row per sample|must be an array of numbers"),
+        ({"real": None}, "`real` must be an array of numbers. Got None"),
         ({"real": 3.0}, r"`real` must have one row per sample .* Got shape \(\)"),
         ({"real": torch.eye(6).to_sparse()}, "`real` must be a dense array of real numbers"),
         ({"tile": -1}, "`tile` must be a whole number of at least 1"),

@@ -520,8 +520,8 @@ def _from_fields(fields: Any) -> PRCurve:
         breakpoints=fields["breakpoints"],
         intercepts=fields["intercepts"],
         slopes=fields["slopes"],
-        max_precision=float(check_lam(fields["max_precision"], "max_precision")),
-        max_recall=float(check_lam(fields["max_recall"], "max_recall")),
+        max_precision=float(check_lam(_number_from_json(fields["max_precision"]), "max_precision")),
+        max_recall=float(check_lam(_number_from_json(fields["max_recall"]), "max_recall")),
         lower=_from_fields(fields["lower"]) if fields["lower"] else None,
         upper=_from_fields(fields["upper"]) if fields["upper"] else None,
     )
@@ -529,3 +529,7 @@ def _from_fields(fields: Any) -> PRCurve:
 
 def _number_to_json(value: float) -> float | str:
     return value if np.isfinite(value) else str(value)
+
+
+def _number_from_json(value: Any) -> Any:
+    return np.inf if value == "inf" else value

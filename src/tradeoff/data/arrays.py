@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._validation import check_array
 from tradeoff.data.base import Broken, Kind, Sample
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,8 @@ __all__ = ["ArraySource", "load_array"]
 
 _CHANNELS = (1, 3, 4)
 _BEGINNINGS = (b"\x93NUMPY", b"PK")
+_MOST_RATIO = 100
+_MOST_INFLATED = 1 << 30  # bytes of an array that may be compressed further than that
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +30,9 @@ class ArraySource:
     """Rows of an array: features of shape (n, d), or pixels of shape (n, height, width, 3).
 
     Args:
-        values: numbers; pixels are whole numbers from 0 to 255.
-        name: of the array, which the ids begin with.
-        labels: class of each row, if known.
+        values: Numbers; pixels are whole numbers from 0 to 255.
+        name: Name of the array, and prefix of the ids.
+        labels: Class of each row, if known.
 
     Example:
         >>> import numpy as np
@@ -85,34 +88,43 @@ def load_array(path: Path) -> ArraySource:
             raise InvalidInputError(f"`{path}` must be a NumPy file. Its first bytes are not.")
     try:
         loaded = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
+        if isinstance(loaded, np.ndarray):
+            return ArraySource(check_array(path.name, loaded), name=path.name)
+        with loaded:
+            return _from_archive(path, loaded)
+    except InvalidInputError:
+        raise
+    except Exception as error:  # of the many kinds that NumPy, zipfile and zlib raise
         raise _refused(path, error) from None
-    if isinstance(loaded, np.ndarray):
-        return ArraySource(loaded, name=path.name)
-    with loaded:
-        names = list(loaded.files)
-        if {"mu", "sigma"} <= set(names):
-            raise InvalidInputError(
-                f"`{path}` holds mean and covariance alone, which give a Fréchet distance but no "
-                "precision or recall: pass the samples or their features."
-            )
-        if "arr_0" not in names and len(names) != 1:
-            raise InvalidInputError(
-                f"`{path}` must hold one array, or one named arr_0. Got "
-                f"{', '.join(names) or 'none'}."
-            )
-        try:
-            values = loaded["arr_0" if "arr_0" in names else names[0]]
-            labels = loaded["arr_1"] if "arr_1" in names else None
-        except ValueError as error:
-            raise _refused(path, error) from None
-    return ArraySource(values, name=path.name, labels=labels)
 
 
-def _refused(path: Path, error: ValueError) -> InvalidInputError:
+def _from_archive(path: Path, loaded: Any) -> ArraySource:
+    """The one array of an archive, or ``arr_0``, with ``arr_1`` as its labels."""
+    names = list(loaded.files)
+    if {"mu", "sigma"} <= set(names):
+        raise InvalidInputError(
+            f"`{path}` holds mean and covariance alone, which give a Fréchet distance but no "
+            "precision or recall: pass the samples or their features."
+        )
+    if "arr_0" not in names and len(names) != 1:
+        raise InvalidInputError(
+            f"`{path}` must hold one array, or one named arr_0. Got {', '.join(names) or 'none'}."
+        )
+    for entry in loaded.zip.infolist():
+        if entry.file_size > max(_MOST_INFLATED, _MOST_RATIO * entry.compress_size):
+            raise InvalidInputError(
+                f"`{entry.filename}` in `{path}` would take {entry.file_size / 1e9:.1f} GB, more "
+                f"than {_MOST_RATIO} times its compressed size: if this is right, save it as .npy."
+            )
+    values = loaded["arr_0" if "arr_0" in names else names[0]]
+    labels = loaded["arr_1"] if "arr_1" in names else None
+    return ArraySource(check_array(path.name, values), name=path.name, labels=labels)
+
+
+def _refused(path: Path, error: Exception) -> InvalidInputError:
     if "object" in str(error).lower():
         return InvalidInputError(
             f"`{path}` must hold plain numbers. It holds pickled objects, which could run any code "
             "and are not loaded."
         )
-    return InvalidInputError(f"`{path}` must be a NumPy file. {error}.")
+    return InvalidInputError(f"`{path}` must be a NumPy file. {first_line(error)}.")

@@ -1,24 +1,28 @@
-"""One door to every source: paths, arrays, tensors, datasets and iterables."""
+"""One entry point to every source: paths, arrays, DataFrames, datasets and iterables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._validation import check_choice
+from tradeoff._validation import check_array, check_choice
 from tradeoff.data.archives import ImageArchive
 from tradeoff.data.arrays import ArraySource, load_array
-from tradeoff.data.base import Broken, Kind, Sample, Source
+from tradeoff.data.frames import read_frame
 from tradeoff.data.images import ImageFolder
-from tradeoff.data.records import Records, read_arrow, read_csv, read_dataset, read_parquet
+from tradeoff.data.items import is_dataset, open_items
+from tradeoff.data.records import read_arrow, read_csv, read_dataset, read_parquet
 from tradeoff.data.text import TextFile
 from tradeoff.exceptions import InvalidInputError
 
-__all__ = ["Items", "open_source"]
+if TYPE_CHECKING:
+    from tradeoff.data.base import Kind, Source
+
+__all__ = ["open_source"]
 
 _KINDS = ("image", "text", "table", "features")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
@@ -37,11 +41,12 @@ def open_source(
     Args:
         value: a path (a folder of images, Parquet files or a saved dataset, an archive, ``.npz``,
             ``.npy``, ``.parquet``, ``.arrow``, ``.jsonl``, ``.csv``, ``.txt``), an array, a tensor,
-            a Hugging Face dataset, an iterable of samples, or a source.
-        name: which ids begin with, where there is no file to name them after.
+            a DataFrame (pandas, polars, PyArrow), a Hugging Face dataset, a PyTorch dataset or data
+            loader, a list of samples, or a source.
+        name: Prefix of ids, where there is no file to name them after.
         kind: image, text, table or features, where it cannot be told.
-        column: field that holds the samples, where there are several.
-        label: field that holds the class.
+        column: Field that holds the samples, where there are several.
+        label: Field that holds the class.
 
     Example:
         >>> import numpy as np
@@ -56,23 +61,33 @@ def open_source(
     fields: dict[str, Any] = {"kind": kind, "column": column, "label": label}
     if isinstance(value, str) and not value.strip():
         raise InvalidInputError(f"`{name}` must be a path. Got an empty one.")
-    if isinstance(value, (str, Path)):
+    if isinstance(value, (str, PathLike)):
         return _open_path(Path(value), fields)
-    if isinstance(value, np.ndarray):
-        return ArraySource(value, name=name)
-    if hasattr(value, "detach"):
-        return ArraySource(value.detach().cpu().numpy(), name=name)
     if type(value).__module__.partition(".")[0] == "datasets":
         return read_dataset(value, name, **fields)
+    if isinstance(value, np.ndarray) or hasattr(value, "detach"):
+        return _open_array(value, name, fields)
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
+        return read_frame(value, name, **fields)
     if hasattr(value, "kind") and hasattr(value, "__iter__"):
         source: Source = value
         return source
-    if isinstance(value, Iterable):
-        return Items.of(value, name, kind)
+    if isinstance(value, Iterable) or is_dataset(value):
+        return open_items(value, name, **fields)
     raise InvalidInputError(
-        f"`{name}` must be a path, an array, a dataset or an iterable. "
+        f"`{name}` must be a path, an array, a DataFrame, a dataset or a list of samples. "
         f"Got a {type(value).__name__}."
     )
+
+
+def _open_array(value: Any, name: str, fields: dict[str, Any]) -> Source:
+    if getattr(value, "ndim", 0) == 1 and getattr(value.dtype, "kind", "") in "OUT":
+        return open_items(value.tolist(), name, **fields)  # texts
+    is_tensor = hasattr(value, "detach")
+    values = check_array(name, value)
+    if is_tensor and values.ndim == 4:
+        return open_items(values, name, **fields)
+    return ArraySource(values, name=name)
 
 
 def _open_path(path: Path, fields: dict[str, Any]) -> Source:
@@ -106,69 +121,3 @@ def _open_folder(path: Path, fields: dict[str, Any]) -> Source:
         return read_parquet(path, **fields)
     shards = sorted(entry for entry in path.iterdir() if entry.name.lower().endswith(_ARCHIVES))
     return ImageArchive(tuple(shards)) if shards else ImageFolder(path)
-
-
-@dataclass(frozen=True, eq=False)
-class Items:
-    """Samples of an iterable: texts, encoded images, arrays, or pictures of Pillow.
-
-    An iterator is consumed, and cannot be read a second time.
-
-    Args:
-        values: the samples; a pair of a string and a sample has its own id.
-        name: which other ids begin with.
-        kind: what they are.
-
-    Example:
-        >>> from tradeoff.data import Items
-        >>> [sample.id for sample in Items([("a", "A rose."), "Another."], "poems", "text")]
-        ['a', 'poems[1]']
-    """
-
-    values: Iterable[Any]
-    name: str
-    kind: Kind
-
-    @classmethod
-    def of(cls, values: Iterable[Any], name: str, kind: Kind | None) -> Items | Records:
-        """Tell the kind from the first sample of a sequence."""
-        if kind is None:
-            if isinstance(values, Iterator) or not hasattr(values, "__getitem__"):
-                raise InvalidInputError(f"`kind` must say what `{name}` yields.")
-            first = next(iter(values), None)
-            if first is None:
-                raise InvalidInputError(f"`{name}` must hold samples. Got none.")
-            kind = _kind_of(first[1] if _is_named(first) else first)
-        if kind == "table":
-            return Records(name, lambda: iter(values), "table")
-        return cls(values, name, kind)
-
-    def __iter__(self) -> Iterator[Sample | Broken]:
-        number = -1
-        for number, value in enumerate(self.values):
-            key, content = value if _is_named(value) else (f"{self.name}[{number}]", value)
-            if hasattr(content, "convert"):  # a picture of Pillow
-                content = np.asarray(content.convert("RGB"))
-            elif not isinstance(content, (str, bytes)):
-                content = np.asarray(content)
-            yield Sample(key, content)
-        if number < 0:
-            again = isinstance(self.values, Iterator)
-            raise InvalidInputError(
-                f"`{self.name}` must hold samples. Got none"
-                + (": an iterator can be read only once." if again else ".")
-            )
-
-
-def _is_named(value: object) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
-
-
-def _kind_of(sample: object) -> Kind:
-    if isinstance(sample, str):
-        return "text"
-    if isinstance(sample, dict):
-        return "table"
-    if isinstance(sample, bytes) or hasattr(sample, "convert"):
-        return "image"
-    return "features" if np.ndim(np.asarray(sample)) == 1 else "image"

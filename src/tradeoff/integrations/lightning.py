@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff._validation import check_count, check_features, check_seed, to_array
+from tradeoff._validation import check_count, check_features, check_seed
 from tradeoff.integrations.scores import Scored, score_features
 from tradeoff.ratio.crossfit import check_estimator
 from tradeoff.report import PRCurveDisplay
@@ -63,7 +63,7 @@ class TradeoffCallback(Callback):
         seed: int = 0,
         prefix: str = "tradeoff/",
     ) -> None:
-        (self.real,) = check_features(real=to_array(real))
+        (self.real,) = check_features(real=real)
         self.generate = generate
         self.every = check_count("every", every)
         self.settings: dict[str, Any] = {
@@ -79,7 +79,7 @@ class TradeoffCallback(Callback):
         if trainer.sanity_checking or (trainer.current_epoch + 1) % self.every:
             return
         with torch.no_grad():
-            generated = to_array(self.generate(pl_module))
+            generated = self.generate(pl_module)
         named: dict[str, float] = {}
         if trainer.is_global_zero:
             self.last = score_features(real=self.real, generated=generated, **self.settings)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff._validation import LARGEST_FEATURE, check_numbers, check_same_columns
+from tradeoff._validation import LARGEST_FEATURE, check_array, check_same_columns
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -92,16 +92,14 @@ def _tensor(torch: Any, name: str, given: Any) -> Tensor:
 
 def _shared(torch: Any, name: str, given: Any) -> Any:
     """A tensor on the memory of an array, where PyTorch knows its type."""
-    array = given if isinstance(given, np.ndarray) else check_numbers(name, given)
-    if array.dtype.kind not in "fiub":
-        raise InvalidInputError(f"`{name}` must be an array of numbers. Got {array.dtype}.")
+    array = check_array(name, given)
     odd = any(stride < 0 or stride % array.itemsize for stride in array.strides)
     if odd or not array.dtype.isnative or array.dtype == np.longdouble:
         array = np.ascontiguousarray(array, np.float64)
     with warnings.catch_warnings():
         # A read-only memory map: it is only ever read.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(np.asarray(array))
+        return torch.from_numpy(array)
 
 
 def exact_squares(x: Points, rows: Tensor, y: Points, columns: Tensor) -> Tensor:

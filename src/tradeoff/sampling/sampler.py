@@ -17,7 +17,6 @@ from tradeoff._validation import (
     check_numbers,
     check_seed,
     check_share,
-    to_array,
 )
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference.intervals import wilson_distances
@@ -248,7 +247,7 @@ class BudgetedSampler:
     def _ratios(self, samples: Any) -> tuple[FloatArray, float]:
         """Log-ratios, checked, and the largest."""
         measure: Any = getattr(self.log_ratio, "log_ratio", self.log_ratio)
-        ratios = check_numbers("log_ratio", to_array(measure(samples)))
+        ratios = check_numbers("log_ratio", measure(samples))
         if ratios.shape != (len(samples),):
             raise InvalidInputError(
                 f"`log_ratio` must return a number per sample, {len(samples)}. "
