@@ -101,8 +101,8 @@ def test_what_cannot_be_written_is_told_before_the_work(paths, tmp_path):
     (tmp_path / "file").write_text("")
     for option, path, message in (
         ("--plot", tmp_path / "one.xyz", "must end in .png, .pdf, .svg"),
-        ("--plot", tmp_path / "nowhere" / "one.png", "is no folder in which a file could be"),
-        ("--out", tmp_path / "file", "cannot be made: File exists"),
+        ("--plot", tmp_path / "nowhere" / "one.png", "does not exist: create it first"),
+        ("--out", tmp_path / "file", "cannot be created: File exists"),
     ):
         refused = evaluate_command(paths, option, path)
         assert (refused.exit_code, refused.stdout) == (2, "")
@@ -289,3 +289,82 @@ def test_completion_is_offered():
         check=False,
     )
     assert "evaluate" in done.stdout
+
+
+def test_a_gate_must_be_a_number(paths):
+    """Nothing is below NaN, so such a gate would always be passed."""
+    for limit in ("nan", "inf", "", "high"):
+        done = evaluate_command(paths, "--fail-under", f"curve.precision={limit}")
+        assert done.exit_code == 2
+        assert "must be a key and a number" in done.stderr
+
+
+def test_a_defect_has_an_exit_code_of_its_own(paths, monkeypatch):
+    def fail(**_):
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr("tradeoff.evaluation.evaluate", fail)
+    done = evaluate_command(paths)
+    assert done.exit_code == 70
+    assert "ZeroDivisionError: a defect" in done.stderr
+    assert "This is a defect of tradeoff" in done.stderr
+
+
+def parquet_sides(folder):
+    """Both sides as Parquet files of the names that results have, too."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    for name in ("real", "generated"):
+        rows = arrow.table({"features": list(rng.normal(size=(60, 2)))})
+        parquet.write_table(rows, folder / f"{name}.parquet")
+    return ("--real", folder / "real.parquet", "--generated", folder / "generated.parquet")
+
+
+@pytest.mark.torch
+def test_outputs_never_overwrite_an_input(tmp_path):
+    sides = parquet_sides(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    os.link(tmp_path / "real.parquet", tmp_path / "linked.png")
+    (tmp_path / "alias.png").symlink_to(tmp_path / "real.parquet")
+    for options in (
+        ("evaluate", "--out", tmp_path),
+        ("evaluate", "--plot", tmp_path / "linked.png"),
+        ("evaluate", "--plot", tmp_path / "alias.png"),
+        ("filter", "--budget", "2", "--ids", tmp_path / "real.parquet"),
+        ("filter", "--budget", "2", "--curves", tmp_path / "generated.parquet"),
+    ):
+        quick = QUICK if options[0] == "evaluate" else ("--estimator", "logistic")
+        done = tradeoff(*options, *sides, *quick, "--overwrite")
+        assert done.exit_code == 2, options
+        assert "would be written over or into the input" in done.stderr
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_outputs_do_not_land_among_the_samples(tmp_path):
+    """A picture in the folder of samples would be a sample of the next run."""
+    samples = tmp_path / "images"
+    samples.mkdir()
+    done = tradeoff(
+        "evaluate", "--real", samples, "--generated", samples, "--plot", samples / "a.png"
+    )
+    assert done.exit_code == 2
+    assert "would be written over or into the input" in done.stderr
+
+
+@pytest.mark.torch
+def test_an_earlier_output_is_replaced_only_if_asked(paths, tmp_path):
+    options = ("--out", tmp_path / "out", "--plot", tmp_path / "a.png")
+    assert evaluate_command(paths, *options).exit_code == 0
+    again = evaluate_command(paths, *options)
+    assert again.exit_code == 2
+    assert "exists already: pass overwrite=True (--overwrite)" in again.stderr
+    assert evaluate_command(paths, *options, "--overwrite").exit_code == 0
+
+
+def test_two_outputs_do_not_share_a_file(paths, tmp_path):
+    done = tradeoff(
+        *("filter", "--real", paths / "real.npy", "--generated", paths / "half.npy"),
+        *("--budget", "2", "--ids", tmp_path / "a", "--curves", tmp_path / "a"),
+    )
+    assert done.exit_code == 2
+    assert "Two have the same path" in done.stderr

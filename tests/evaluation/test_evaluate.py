@@ -398,3 +398,11 @@ def test_a_comparison_is_saved(tmp_path):
     result.save(tmp_path)
     assert Evaluation.load(tmp_path / "a_b").to_json() == result["a/b"].to_json()
     assert (tmp_path / "comparison.json").exists()
+
+
+def test_the_protocol_stays_in_the_provenance():
+    """It used to be replaced by what the recipe reports about itself, which has its own key."""
+    real, generated = np.random.default_rng(0).normal(size=(2, 60, 2))
+    result = evaluate(real=real, generated=generated, protocol="simon-2019", progress=False)
+    assert result.provenance["protocol"] == "simon-2019"
+    assert result.provenance["recipe"]["settings"].startswith("Simon2019(")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
+from threadpoolctl import threadpool_limits
 
 from benchmarks.laws import gaussians
 from benchmarks.population import cross_fitted
@@ -149,3 +150,14 @@ def test_mistakes_get_a_sentence():
         curve_interval(errors.curve(), LAM)
     with pytest.raises(InvalidInputError, match="`lam` must be positive and finite"):
         curve_interval(errors, [0.0])
+
+
+def test_bands_do_not_depend_on_the_number_of_threads():
+    rng = np.random.default_rng(0)
+    errors = HeldOutErrors(real=rng.normal(0.5, 1, 3000), generated=rng.normal(-0.5, 1, 2500))
+    limits = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found = curve_interval(errors, np.geomspace(1 / 20, 20, 121), simultaneous=True)
+        limits.append(found.precision)
+    np.testing.assert_array_equal(*limits)

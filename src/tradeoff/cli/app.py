@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -13,6 +14,8 @@ from tradeoff.cli import budget, compare, doctor, embed, evaluate, filter, proto
 from tradeoff.exceptions import TradeoffError
 
 __all__ = ["app", "main"]
+
+_DEFECT = 70  # as sysexits.h calls an internal error
 
 app = typer.Typer(
     name="tradeoff",
@@ -49,7 +52,11 @@ def _root(
 
 
 def main() -> None:
-    """Run a command; a mistake ends in one sentence and exit code 2."""
+    """Run a command.
+
+    A failed gate ends with exit code 1, a mistake in one sentence with 2, an interruption with 130,
+    and a defect of tradeoff itself in a traceback with 70.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # where λ cannot be written
@@ -61,3 +68,7 @@ def main() -> None:
     except OSError as error:
         typer.echo(f"error: {error.filename or 'A file'}: {error.strerror or error}.", err=True)
         sys.exit(2)
+    except Exception:
+        traceback.print_exc()
+        typer.echo("error: This is a defect of tradeoff. Please report the lines above.", err=True)
+        sys.exit(_DEFECT)

@@ -6,7 +6,15 @@ from typing import Any
 
 import typer
 
-from tradeoff.cli.options import Config, Generated, Quiet, Real, embed_sources, with_settings
+from tradeoff.cli.options import (
+    Config,
+    Generated,
+    Quiet,
+    Real,
+    embed_sources,
+    take_sources,
+    with_settings,
+)
 
 __all__ = ["run"]
 
@@ -26,9 +34,8 @@ def run(
     from tradeoff.ratio import pr_curve
     from tradeoff.sampling import plan_budget
 
-    settings, reference, made = embed_sources(
-        chosen, real=real, generated=generated, progress=not quiet
-    )
+    sources = take_sources(chosen, real=real, generated=generated)
+    settings, reference, made = embed_sources(chosen, sources, progress=not quiet)
     estimate = pr_curve(
         real=reference.features,
         generated=made.features,

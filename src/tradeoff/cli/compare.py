@@ -10,10 +10,12 @@ from tradeoff.cli.options import (
     Config,
     Json,
     Out,
+    Overwrite,
     Plot,
     Quiet,
     Real,
     check_output,
+    inputs_of,
     take_sources,
     with_settings,
 )
@@ -36,19 +38,27 @@ def run(
     json: Json = False,
     plot: Plot = None,
     out: Out = None,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
 ) -> None:
     """Measure several models and tell them apart."""
     from tradeoff.cli.output import print_comparison, write_result
     from tradeoff.evaluation import compare
+    from tradeoff.evaluation.comparison import comparison_files
     from tradeoff.report import ComparisonDisplay
     from tradeoff.settings import Settings, write_config
 
     named = _named([*(generated or ()), *(models or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
     settings = Settings.of(chosen)
-    check_output(out=out, plot=plot)
+    check_output(
+        inputs_of(chosen, sources, config),
+        out=out,
+        results=[] if out is None else comparison_files(out, sources["generated"]),
+        files=[plot],
+        overwrite=overwrite,
+    )
     result = compare(**sources, settings=settings, progress=not quiet)
     if json:
         typer.echo(result.to_json())

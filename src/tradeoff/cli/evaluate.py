@@ -13,10 +13,12 @@ from tradeoff.cli.options import (
     Generated,
     Json,
     Out,
+    Overwrite,
     Plot,
     Quiet,
     Real,
     check_output,
+    inputs_of,
     parse_gates,
     take_sources,
     with_settings,
@@ -34,6 +36,7 @@ def run(
     json: Json = False,
     plot: Plot = None,
     out: Out = None,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     fail_under: FailUnder = None,
     fail_over: FailOver = None,
@@ -42,6 +45,7 @@ def run(
     """Measure one model against real data."""
     from tradeoff.cli.output import print_evaluation, write_result
     from tradeoff.evaluation import evaluate
+    from tradeoff.evaluation.result import evaluation_files
     from tradeoff.report import EvaluationDisplay
     from tradeoff.settings import Settings, write_config
 
@@ -50,7 +54,13 @@ def run(
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")
     check_gates((*under, *over), settings)
-    check_output(out=out, plot=plot)
+    check_output(
+        inputs_of(chosen, sources, config),
+        out=out,
+        results=[] if out is None else evaluation_files(out),
+        files=[plot],
+        overwrite=overwrite,
+    )
     result = evaluate(**sources, settings=settings, progress=not quiet)
     if json:
         typer.echo(result.to_json())
@@ -65,7 +75,7 @@ def run(
     for word, gates in (("below", under), ("above", over)):
         for key, limit in gates.items():
             score = result[key]
-            fails = score.value < limit if word == "below" else score.value > limit
+            fails = not (score.value >= limit if word == "below" else score.value <= limit)
             failed = failed or fails
             verdict = f"is {word}" if fails else f"is not {word}"
             text = f"{score.value_text} {score.interval_text}".rstrip()

@@ -10,11 +10,14 @@ import typer
 
 from tradeoff.cli.options import (
     Config,
+    Overwrite,
     Plot,
     Quiet,
     Real,
     check_output,
     embed_sources,
+    inputs_of,
+    take_sources,
     with_settings,
 )
 
@@ -40,6 +43,7 @@ def run(
     ] = None,
     plot: Plot = None,
     config: Config = None,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
 ) -> None:
@@ -49,10 +53,10 @@ def run(
     from tradeoff.sampling.pool import check_amount
 
     check_amount(budget=budget, keep=keep)
-    check_output(plot=plot, files=(ids, curves))
-    settings, reference, pool = embed_sources(
-        chosen, real=real, generated=generated, progress=not quiet
-    )
+    sources = take_sources(chosen, real=real, generated=generated)
+    inputs = inputs_of(chosen, sources, config)
+    check_output(inputs, files=[plot, ids, curves], overwrite=overwrite)
+    settings, reference, pool = embed_sources(chosen, sources, progress=not quiet)
     found = filter_pool(
         real=reference.features,
         pool=pool.features,

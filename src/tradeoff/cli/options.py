@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -26,15 +27,26 @@ __all__ = [
     "Generated",
     "Json",
     "Out",
+    "Overwrite",
     "Plot",
     "Quiet",
     "Real",
     "check_output",
     "embed_sources",
+    "inputs_of",
     "parse_gates",
     "take_sources",
     "with_settings",
 ]
+
+_PICTURES = (".png", ".pdf", ".svg")
+
+
+def _check_picture(path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in _PICTURES:
+        raise InvalidInputError(f"`{path}` must end in {', '.join(_PICTURES)}.")
+    return path
+
 
 Real = Annotated[str | None, typer.Option("--real", help="Real samples: a path.")]
 Generated = Annotated[str | None, typer.Option("--generated", help="Samples of the model: a path.")]
@@ -44,11 +56,19 @@ Config = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", help="Draw the result to this file (.png, .pdf, .svg).")
+    Path | None,
+    typer.Option(
+        "--plot",
+        help="Draw the result to this file (.png, .pdf, .svg).",
+        callback=_check_picture,
+    ),
 ]
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="Folder for the result, values of samples, and run.toml."),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files of an earlier run; inputs never are.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; print findings only.")]
 FailUnder = Annotated[
@@ -59,9 +79,6 @@ FailOver = Annotated[
     list[str] | None,
     typer.Option("--fail-over", metavar="KEY=NUMBER", help="Exit with 1 if that score is higher."),
 ]
-
-
-_PICTURES = (".png", ".pdf", ".svg")
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -81,6 +98,8 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
             chosen["metrics"] = tuple(filter(None, re.split(r"[,\s]+", chosen["metrics"])))
         config = values.pop("config", None)
         try:
+            if "config" in own.parameters:
+                values["config"] = config
             command(chosen=(read_config(config) if config else {}) | chosen, **values)
         except KeyboardInterrupt:
             typer.echo("interrupted; what is in a store is not embedded again", err=True)
@@ -140,40 +159,68 @@ def parse_gates(texts: list[str] | None, flag: str) -> dict[str, float]:
     for text in texts or ():
         key, _, number = text.partition("=")
         try:
-            gates[key.strip()] = float(number)
+            gates[key.strip()] = limit = float(number)
         except ValueError:
+            limit = math.nan
+        if not math.isfinite(limit):
             raise InvalidInputError(
                 f"`{flag}` must be a key and a number, such as curve.recall=0.6. Got {text!r}."
-            ) from None
+            )
     return gates
 
 
-def check_output(
-    *, out: Path | None = None, plot: Path | None = None, files: Iterable[Path | None] = ()
-) -> None:
-    """What cannot be written is told before the work, not after it."""
-    from tradeoff._extras import import_extra
+def inputs_of(
+    chosen: dict[str, Any], sources: dict[str, Any], config: Path | None
+) -> list[str | Path]:
+    """Paths that a command reads: sources, a TOML file and an encoder."""
+    found: list[Any] = [chosen.get("features"), config]
+    for source in sources.values():
+        found += source.values() if isinstance(source, dict) else [source]
+    return [path for path in found if isinstance(path, (str, Path))]
 
+
+def check_output(
+    inputs: Iterable[str | Path],
+    *,
+    out: Path | None = None,
+    results: Iterable[Path] = (),
+    files: Iterable[Path | None] = (),
+    overwrite: bool = False,
+) -> None:
+    """Report what cannot be written before the work, not after it.
+
+    Args:
+        inputs: What the command reads.
+        out: Folder for a result.
+        results: Files of the result in it.
+        files: Other files; pictures among them have a suffix of their own.
+        overwrite: Whether earlier files are replaced.
+    """
+    from tradeoff._extras import import_extra
+    from tradeoff._files import check_outputs
+
+    single = [file for file in files if file is not None]
+    for file in single:
+        if not file.absolute().parent.is_dir():
+            raise InvalidInputError(f"The folder of `{file}` does not exist: create it first.")
+    if len({file.resolve() for file in single}) < len(single):
+        raise InvalidInputError("Every output must be a file of its own. Two have the same path.")
+    written = [] if out is None else [*results, out / "run.toml"]
+    check_outputs([*single, *written], inputs=inputs, overwrite=overwrite)
     if out is not None:
         import_extra("pyarrow", extra="images", purpose="Writing values of samples")
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InvalidInputError(f"`{out}` cannot be made: {error.strerror}.") from None
-    if plot is not None and plot.suffix.lower() not in _PICTURES:
-        raise InvalidInputError(f"`{plot}` must end in {', '.join(_PICTURES)}.")
-    for file in (plot, *files):
-        if file is not None and not file.absolute().parent.is_dir():
-            raise InvalidInputError(f"`{file.parent}` is no folder in which a file could be.")
+            raise InvalidInputError(f"`{out}` cannot be created: {error.strerror}.") from None
 
 
 def embed_sources(
-    chosen: dict[str, Any], *, real: str | None, generated: str | None, progress: bool
+    chosen: dict[str, Any], sources: dict[str, Any], *, progress: bool
 ) -> tuple[Settings, Embedded, Embedded]:
     """Settings, and features of both sources, of a command that makes no evaluation."""
     from tradeoff.evaluation.pipeline import Pipeline
 
-    sources = take_sources(chosen, real=real, generated=generated)
     settings = Settings.of(chosen)
     if settings.protocol is not None:
         raise InvalidInputError("This command knows no protocols: leave `--protocol` out.")

@@ -104,7 +104,7 @@ def write_result(
 ) -> None:
     """The result with the file that repeats its run, and its picture, where they are wanted."""
     if out is not None:
-        result.save(out)
+        result.save(out, overwrite=True)  # checked before the work
         (out / "run.toml").write_text(config, encoding="utf-8")
     if plot is not None:
         display(result).plot().figure_.savefig(plot, dpi=150)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from scipy.special import ndtri
 
+from tradeoff._files import check_outputs
 from tradeoff._validation import check_type
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.evaluation.pipeline import Pipeline
-from tradeoff.evaluation.result import Evaluation, read_fields
+from tradeoff.evaluation.result import Evaluation, evaluation_files, read_fields
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.comparison import compare_curves
 
@@ -146,13 +147,28 @@ class ModelComparison:
             tuple(ModelDifference(**found) for found in fields["differences"]),
         )
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``comparison.json``, and a folder for each model."""
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write ``comparison.json``, and a folder for each model.
+
+        Args:
+            folder: Folder of the files, created if needed.
+            overwrite: Whether files of these names that exist already are replaced.
+        """
         folder = Path(folder)
+        check_outputs(comparison_files(folder, self.evaluations), overwrite=overwrite)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "comparison.json").write_text(self.to_json(), encoding="utf-8")
         for name, evaluation in self.evaluations.items():
-            evaluation.save(folder / _as_folder(name))
+            evaluation.save(folder / _as_folder(name), overwrite=overwrite)
+
+
+def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:
+    """Files that :meth:`ModelComparison.save` writes into a folder."""
+    places = (folder / _as_folder(name) for name in models)
+    return [
+        folder / "comparison.json",
+        *(file for place in places for file in evaluation_files(place)),
+    ]
 
 
 def compare(

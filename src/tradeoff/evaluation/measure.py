@@ -115,7 +115,7 @@ class _Meter:
         )
         self.found.scores = {key: Score(value=value) for key, value in result.scores.items()}
         self.found.curve = result.curve
-        self.found.provenance["protocol"] = dict(result.provenance)
+        self.found.provenance["recipe"] = dict(result.provenance)
 
     def curve(self, keys: Sequence[str]) -> None:
         found, settings = self.found, self.settings

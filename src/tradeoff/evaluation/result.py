@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._extras import import_extra
+from tradeoff._files import check_outputs
 from tradeoff.core.curve import PRCurve
 from tradeoff.data.base import Broken
 from tradeoff.evaluation.keys import KEYS
@@ -183,9 +184,15 @@ class Evaluation:
             **curves,
         )
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``evaluation.json``, and ``real.parquet`` and ``generated.parquet`` by id."""
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write ``evaluation.json``, and ``real.parquet`` and ``generated.parquet`` by id.
+
+        Args:
+            folder: Folder of the files, created if needed.
+            overwrite: Whether files of these names that exist already are replaced.
+        """
         folder = Path(folder)
+        check_outputs(evaluation_files(folder), overwrite=overwrite)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "evaluation.json").write_text(self.to_json(), encoding="utf-8")
         for side, values in (self.samples or {}).items():
@@ -204,6 +211,11 @@ class Evaluation:
         paths = {side: folder / f"{side}.parquet" for side in _SIDES}
         samples = {s: SampleValues.read_parquet(p) for s, p in paths.items() if p.exists()}
         return cls.from_json(text, samples or None)
+
+
+def evaluation_files(folder: Path) -> list[Path]:
+    """Files that :meth:`Evaluation.save` writes into a folder."""
+    return [folder / "evaluation.json", *(folder / f"{side}.parquet" for side in _SIDES)]
 
 
 def read_fields(text: str, schema: str, version: int) -> dict[str, Any]:

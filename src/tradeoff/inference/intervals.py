@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
+from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.errors import HeldOutErrors
@@ -74,6 +75,8 @@ class CurveInterval:
         return lower.clipped(), beyond.clipped()
 
 
+# Sums, and the quantile simulated from them, would depend on the number of threads in a product.
+@single_threaded
 def curve_interval(
     errors: HeldOutErrors,
     lam: npt.ArrayLike,
