@@ -18,6 +18,7 @@ __all__ = [
     "check_features",
     "check_lam",
     "check_masses",
+    "check_matrix",
     "check_number",
     "check_numbers",
     "check_order",
@@ -143,29 +144,36 @@ def check_weights(name: str, values: npt.ArrayLike | None, size: int) -> FloatAr
 
 def check_features(**sides: npt.ArrayLike) -> tuple[FloatArray, ...]:
     """Matrices of finite features, one row per sample, with the same columns on every side."""
-    arrays = []
-    for name, values in sides.items():
+    arrays = [
         # Sums round differently in another memory layout, such as that of a DataFrame.
-        array = np.ascontiguousarray(check_numbers(name, values))
-        if array.ndim != 2 or 0 in array.shape:
-            raise InvalidInputError(
-                f"`{name}` must have one row per sample and one column per feature. "
-                f"Got shape {array.shape}."
-            )
-        if not np.isfinite(array).all():
-            bad = np.flatnonzero(~np.isfinite(array).all(1))
-            raise InvalidInputError(
-                f"`{name}` must be finite. Got NaN or infinity in {bad.size} of {len(array)} "
-                f"rows, first in row {bad[0]}."
-            )
-        if np.abs(array).max() > LARGEST_FEATURE:
-            raise InvalidInputError(
-                f"`{name}` must lie within ±{LARGEST_FEATURE:g}, or its squares overflow. "
-                f"Got {np.abs(array).max():g}."
-            )
-        arrays.append(array)
+        np.ascontiguousarray(check_matrix(name, values), np.float64)
+        for name, values in sides.items()
+    ]
     check_same_columns(**{name: a.shape[1] for name, a in zip(sides, arrays, strict=True)})
     return tuple(arrays)
+
+
+def check_matrix(name: str, values: Any) -> npt.NDArray[Any]:
+    """A matrix of finite features of any precision, one row per sample."""
+    array = check_array(name, values)
+    if array.ndim != 2 or 0 in array.shape:
+        raise InvalidInputError(
+            f"`{name}` must have one row per sample and one column per feature. "
+            f"Got shape {array.shape}."
+        )
+    least, most = float(array.min()), float(array.max())  # NaN if there is one
+    if least >= -LARGEST_FEATURE and most <= LARGEST_FEATURE:
+        return array
+    if np.isfinite(array).all():
+        raise InvalidInputError(
+            f"`{name}` must lie within ±{LARGEST_FEATURE:g}, or its squares overflow. "
+            f"Got {max(-least, most):g}."
+        )
+    bad = np.flatnonzero(~np.isfinite(array).all(1))
+    raise InvalidInputError(
+        f"`{name}` must be finite. Got NaN or infinity in {bad.size} of {len(array)} rows, first "
+        f"in row {bad[0]}."
+    )
 
 
 def check_same_columns(**columns: int) -> None:

@@ -8,75 +8,137 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from tradeoff._registry import suggestion
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.features.registry import ENCODERS
+from tradeoff.metrics.registry import default_metrics
+from tradeoff.ratio.registry import estimator_from_fields, estimator_to_fields
 
-__all__ = ["Options", "Settings", "read_config", "write_config"]
+__all__ = [
+    "EmbedSettings",
+    "MeasureSettings",
+    "Options",
+    "Settings",
+    "read_config",
+    "write_config",
+]
 
-_NAMES = ("efficientnet-lite0", "all-minilm-l6-v2", "identity", "table")
 _TEXTS = {"real", "generated", "store", "features"}
-_FAMILIES = ("curve", "knn", "frechet", "kernel", "copies")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How samples are read, embedded and measured.
+class EmbedSettings:
+    """How samples are read and embedded.
 
-    Args:
-        kind: what the samples are, where it cannot be told: image, text, table or features.
-        column: field that holds the samples, where there are several.
-        label: field that holds the class.
-        features: encoder by name, file, folder or id of the Hugging Face hub; a default for each
-            kind if not given.
-        size: pixels to which images are resized, for encoders that leave the choice.
-        trusted: load a TorchScript encoder, which may run any code.
-        device: where an encoder runs; auto is a GPU if there is one.
-        dtype: precision of products inside an encoder.
-        store: folder in which features are kept and found again.
-        limit: number of samples of each side, at most, chosen at random.
-        broken: what to do with items that cannot be read.
-        metrics: keys such as knn.density, or families: curve, knn, clipped, cover, frechet, kernel,
-            copies.
-        protocol: recipe of the literature, in place of metrics; see `tradeoff protocols`.
-        estimator: what estimates the likelihood ratio behind the curve.
-        folds: number of parts over which training and counting rotate.
-        k: rank of neighbors.
-        diagnose: measure the ceiling, real against real, and whether the curve is tight.
-        level: probability with which intervals cover.
-        seed: decides everything random.
+    Example:
+        >>> from tradeoff.settings import EmbedSettings
+        >>> EmbedSettings(features="efficientnet-lite0").broken
+        'skip'
+    """
+
+    kind: Literal["image", "text", "table", "features"] | None = field(
+        default=None,
+        metadata={
+            "help": "What the samples are, where it cannot be told: image, text, table or features."
+        },
+    )
+    column: str | None = field(
+        default=None, metadata={"help": "Column that holds the samples, where there are several."}
+    )
+    label: str | None = field(default=None, metadata={"help": "Column that holds the class."})
+    features: Any = field(
+        default=None,
+        metadata={"help": "Encoder: a name, a file, a folder or an id of the Hugging Face hub."},
+    )
+    size: int | None = field(
+        default=None,
+        metadata={
+            "help": "Pixels to which images are resized, for encoders that leave the choice."
+        },
+    )
+    trusted: bool = field(
+        default=False,
+        metadata={"help": "Load a TorchScript or torch.export file, which may run any code."},
+    )
+    device: str = field(
+        default="auto", metadata={"help": "Device of an encoder; auto is a GPU if there is one."}
+    )
+    dtype: Literal["float32", "bfloat16", "float16"] = field(
+        default="float32", metadata={"help": "Precision of products inside an encoder."}
+    )
+    store: str | None = field(
+        default=None, metadata={"help": "Folder in which features are kept and found again."}
+    )
+    limit: int | None = field(
+        default=None,
+        metadata={"help": "Largest number of samples of each side; they are chosen at random."},
+    )
+    broken: Literal["skip", "stop"] = field(
+        default="skip", metadata={"help": "What to do with items that cannot be read."}
+    )
+    seed: int = field(default=0, metadata={"help": "Seed of everything random."})
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureSettings:
+    """What is measured of embedded samples, and how.
+
+    Example:
+        >>> from tradeoff.settings import MeasureSettings
+        >>> MeasureSettings(metrics="knn.density").metrics
+        ('knn.density',)
+    """
+
+    metrics: str | tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Keys such as knn.density, or families: {families}. Separated by commas."
+        },
+    )
+    protocol: str | None = field(
+        default=None,
+        metadata={
+            "help": "Recipe of the literature in place of metrics; see `tradeoff protocols`."
+        },
+    )
+    estimator: Any = field(
+        default="stack",
+        metadata={"help": "Estimator of the likelihood ratio behind the curve: {estimators}."},
+    )
+    folds: int = field(
+        default=5, metadata={"help": "Number of folds over which training and counting rotate."}
+    )
+    k: int = field(default=5, metadata={"help": "Rank of neighbors."})
+    diagnose: bool = field(
+        default=True,
+        metadata={
+            "help": "Measure the curve of real against real data, and whether the curve is tight."
+        },
+    )
+    level: float = field(default=0.95, metadata={"help": "Probability with which intervals cover."})
+    seed: int = field(default=0, metadata={"help": "Seed of everything random."})
+
+    def __post_init__(self) -> None:
+        one = isinstance(self.metrics, str)
+        metrics = (self.metrics,) if one else tuple(self.metrics)
+        object.__setattr__(self, "metrics", metrics or default_metrics())
+        if isinstance(self.estimator, dict):
+            object.__setattr__(self, "estimator", estimator_from_fields(self.estimator))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(MeasureSettings, EmbedSettings):
+    """How samples are read, embedded and measured: the fields of both.
 
     Example:
         >>> from tradeoff import Settings
         >>> Settings(features="efficientnet-lite0", seed=1).to_dict()
         {'features': 'efficientnet-lite0', 'seed': 1}
     """
-
-    kind: Literal["image", "text", "table", "features"] | None = None
-    column: str | None = None
-    label: str | None = None
-    features: Any = None
-    size: int | None = None
-    trusted: bool = False
-    device: str = "auto"
-    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
-    store: str | None = None
-    limit: int | None = None
-    broken: Literal["skip", "stop"] = "skip"
-    metrics: str | tuple[str, ...] = _FAMILIES
-    protocol: str | None = None
-    estimator: Any = "stack"
-    folds: int = 5
-    k: int = 5
-    diagnose: bool = True
-    level: float = 0.95
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        one = isinstance(self.metrics, str)
-        object.__setattr__(self, "metrics", (self.metrics,) if one else tuple(self.metrics))
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
@@ -87,22 +149,28 @@ class Settings:
             >>> Settings.of({"sede": 1})
             Traceback (most recent call last):
             ...
-            tradeoff.exceptions.InvalidInputError: `sede` is no setting. Known are kind, ...
+            tradeoff.exceptions.InvalidInputError: Unknown setting `sede`. Did you mean `seed`?
         """
         known = [field.name for field in fields(cls)]
         for name in values:
             if name not in known:
-                raise InvalidInputError(f"`{name}` is no setting. Known are {', '.join(known)}.")
+                raise InvalidInputError(f"Unknown setting `{name}`. {suggestion(name, known)}")
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
-        """What differs from the defaults, ready for JSON or TOML."""
+        """What differs from the defaults, ready for JSON or TOML.
+
+        A registered estimator is kept as its name and fields; any other as its text.
+        """
+        defaults = Settings()
         changed = {
             field.name: getattr(self, field.name)
             for field in fields(self)
-            if getattr(self, field.name) != field.default
+            if getattr(self, field.name) != getattr(defaults, field.name)
         }
-        for name in ("features", "estimator", "store"):
+        if not isinstance(changed.get("estimator", ""), str):
+            changed["estimator"] = estimator_to_fields(self.estimator) or repr(self.estimator)
+        for name in ("features", "store"):
             value = changed.get(name, "")
             if isinstance(value, Path):
                 changed[name] = str(value)
@@ -210,7 +278,12 @@ def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
 
 
 def _toml(value: Any) -> str:
-    """Numbers, booleans, strings and lists are written as in JSON, but for one character."""
+    """Numbers, booleans and strings are written as in JSON, but for one character."""
+    if isinstance(value, dict):
+        entries = ", ".join(f"{_toml(name)} = {_toml(entry)}" for name, entry in value.items())
+        return f"{{{entries}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(_toml(entry) for entry in value)}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -220,7 +293,7 @@ def _absolute(path: str | Path) -> str:
 
 def _is_path(features: Path) -> bool:
     """A name is a name, even where a file is called the same."""
-    return features.name not in _NAMES and features.exists()
+    return features.name not in ENCODERS and features.exists()
 
 
 def _is_list_of_texts(value: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from tradeoff.cli.options import (
+    EMBEDDING,
     Config,
     Generated,
     Quiet,
@@ -19,7 +20,7 @@ from tradeoff.cli.options import (
 __all__ = ["run"]
 
 
-@with_settings
+@with_settings(*EMBEDDING, "estimator", "folds")
 def run(
     *,
     real: Real = None,
@@ -31,13 +32,13 @@ def run(
     """Predict what rejection under a budget would buy."""
     from tradeoff.cli.output import print_table
     from tradeoff.core.divergence import JensenShannon
-    from tradeoff.ratio import pr_curve
+    from tradeoff.curves import pr_curve
     from tradeoff.sampling import plan_budget
 
     sources = take_sources(chosen, real=real, generated=generated)
-    settings, reference, made = embed_sources(chosen, sources, progress=not quiet)
+    settings, made, reference = embed_sources(chosen, sources, progress=not quiet)
     estimate = pr_curve(
-        real=reference.features,
+        real=reference.side.features,
         generated=made.features,
         estimator=settings.estimator,
         folds=settings.folds,

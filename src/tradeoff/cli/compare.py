@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tradeoff.cli.options import (
+    ALL,
     Config,
     Json,
     Out,
@@ -23,7 +24,7 @@ from tradeoff.cli.options import (
 __all__ = ["run"]
 
 
-@with_settings
+@with_settings(*ALL)
 def run(
     models: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME=PATH]...", help="More models.")

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from tradeoff.cli.options import Quiet, with_settings
+from tradeoff.cli.options import EMBEDDING, Quiet, with_settings
 
 __all__ = ["run"]
 
 
-@with_settings
+@with_settings(*EMBEDDING)
 def run(
     source: Annotated[str | None, typer.Argument(help="Samples to embed: a path.")] = None,
     *,
@@ -22,22 +22,21 @@ def run(
     from tradeoff.cli.output import print_table
     from tradeoff.exceptions import InvalidInputError
     from tradeoff.features import FeatureStore
-    from tradeoff.settings import Settings
+    from tradeoff.settings import EmbedSettings
 
-    settings = Settings.of(chosen)
+    settings = EmbedSettings(**chosen)
     if settings.store is None:
         raise InvalidInputError("`--store` must name the folder in which features are kept.")
     if source is not None:
-        from tradeoff.evaluation.pipeline import Pipeline
+        from tradeoff.evaluation.reference import Reference, open_samples
 
-        pipeline = Pipeline(settings, {"metrics": "curve"}, progress=not quiet)
-        pipeline.take_real(source)
-        if pipeline.embedder.kind == "features":
+        opened = open_samples(source, "samples", settings)
+        if opened.kind == "features":
             raise InvalidInputError(f"`{source}` holds features already: there is nothing to keep.")
-        found = pipeline.real
-        fresh = len(found.ids) - found.reused
+        found = Reference.embed(opened, settings, progress=not quiet)
+        fresh = len(found.side) - found.reused
         typer.echo(
-            f"{len(found.ids):,} samples by {pipeline.embedder.name}, {found.features.shape[1]} "
+            f"{len(found.side):,} samples by {found.encoder['features']}, {found.side.columns} "
             f"columns: {fresh:,} embedded, {found.reused:,} found in the store, "
             f"{len(found.broken):,} broken"
         )

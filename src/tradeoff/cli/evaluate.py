@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from tradeoff.cli.options import (
+    ALL,
     Config,
     FailOver,
     FailUnder,
@@ -27,7 +28,7 @@ from tradeoff.cli.options import (
 __all__ = ["run"]
 
 
-@with_settings
+@with_settings(*ALL)
 def run(
     *,
     real: Real = None,
@@ -86,8 +87,8 @@ def run(
 
 def check_gates(keys: tuple[str, ...], settings: Any) -> None:
     """A gate on a score that will not be measured is a mistake, and told before the work."""
-    from tradeoff.evaluation.keys import resolve_keys
     from tradeoff.exceptions import InvalidInputError
+    from tradeoff.metrics.registry import resolve_keys
 
     if settings.protocol is not None or not keys:
         return

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tradeoff.cli.options import (
+    EMBEDDING,
     Config,
     Overwrite,
     Plot,
@@ -24,7 +25,7 @@ from tradeoff.cli.options import (
 __all__ = ["run"]
 
 
-@with_settings
+@with_settings(*EMBEDDING, "estimator")
 def run(
     *,
     real: Real = None,
@@ -56,10 +57,10 @@ def run(
     sources = take_sources(chosen, real=real, generated=generated)
     inputs = inputs_of(chosen, sources, config)
     check_output(inputs, files=[plot, ids, curves], overwrite=overwrite)
-    settings, reference, pool = embed_sources(chosen, sources, progress=not quiet)
+    settings, pool, reference = embed_sources(chosen, sources, progress=not quiet)
     found = filter_pool(
-        real=reference.features,
-        pool=pool.features,
+        real=reference.side.features,
+        generated=pool.features,
         budget=budget,
         keep=keep,
         estimator=settings.estimator,

@@ -13,14 +13,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 import typer
 
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.settings import Settings, read_config
+from tradeoff.metrics.registry import FAMILIES, default_metrics
+from tradeoff.ratio.registry import ESTIMATORS
+from tradeoff.settings import EmbedSettings, Settings, read_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tradeoff.engine import Embedded
+    from tradeoff.evaluation import Reference
+
+EMBEDDING = tuple(field.name for field in fields(EmbedSettings))
+"""Names of the settings of reading and embedding."""
+ALL = tuple(field.name for field in fields(Settings))
+"""Names of all settings."""
 
 __all__ = [
+    "ALL",
+    "EMBEDDING",
     "Config",
     "FailOver",
     "FailUnder",
@@ -81,58 +91,67 @@ FailOver = Annotated[
 ]
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for every setting, and the values that were chosen.
+def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command an option for each of these settings, and the values that were chosen.
 
     The command takes `chosen`, a dictionary of settings and sources from the options and from a
     TOML file, in which options come first.
     """
-    names = [field.name for field in fields(Settings)]
-    own = inspect.signature(command, eval_str=True)
 
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
-        given = {name: values.pop(name) for name in names}
-        chosen = {name: value for name, value in given.items() if value is not None}
-        if "metrics" in chosen:
-            chosen["metrics"] = tuple(filter(None, re.split(r"[,\s]+", chosen["metrics"])))
-        config = values.pop("config", None)
-        try:
-            if "config" in own.parameters:
-                values["config"] = config
-            command(chosen=(read_config(config) if config else {}) | chosen, **values)
-        except KeyboardInterrupt:
-            typer.echo("interrupted; what is in a store is not embedded again", err=True)
-            raise typer.Exit(130) from None
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True)
 
-    parameters = [p for p in own.parameters.values() if p.name != "chosen"]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    settings = [
-        inspect.Parameter(name, keyword, default=None, annotation=annotation)
-        for name, annotation in _annotations().items()
-    ]
-    vars(run)["__signature__"] = own.replace(parameters=[*parameters, *settings])
-    run.__annotations__ = {p.name: p.annotation for p in (*parameters, *settings)}
-    return run
+        @functools.wraps(command)
+        def run(**values: Any) -> None:
+            given = {name: values.pop(name) for name in names}
+            chosen = {name: value for name, value in given.items() if value is not None}
+            if "metrics" in chosen:
+                chosen["metrics"] = tuple(filter(None, re.split(r"[,\s]+", chosen["metrics"])))
+            config = values.get("config")
+            try:
+                command(chosen=_configured(config, names) | chosen, **values)
+            except KeyboardInterrupt:
+                typer.echo("interrupted; what is in a store is not embedded again", err=True)
+                raise typer.Exit(130) from None
+
+        parameters = [p for p in own.parameters.values() if p.name != "chosen"]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        settings = [
+            inspect.Parameter(name, keyword, default=None, annotation=_annotation(name))
+            for name in names
+        ]
+        vars(run)["__signature__"] = own.replace(parameters=[*parameters, *settings])
+        run.__annotations__ = {p.name: p.annotation for p in (*parameters, *settings)}
+        return run
+
+    return decorate
 
 
-def _annotations() -> dict[str, Any]:
-    hints, words = get_type_hints(Settings), _words()
-    defaults = {field.name: field.default for field in fields(Settings)}
-    found = {}
-    for name, hint in hints.items():
-        kind = _plain(hint)
-        default = defaults[name]
-        shown = ",".join(default) if isinstance(default, tuple) else default
-        help_text = words.get(name, "").rstrip(".")
-        help_text = f"{help_text[:1].upper()}{help_text[1:]}."
-        if kind is bool:
-            flag = f"--{name}/--no-{name}"
-        else:
-            flag = f"--{name}"
-            help_text += "" if shown is None else f" [default: {shown}]"
-        found[name] = Annotated[kind | None, typer.Option(flag, help=help_text)]
+def _configured(config: Path | None, names: Iterable[str]) -> dict[str, Any]:
+    """What a TOML file says, none of which a command may ignore."""
+    found = read_config(config) if config else {}
+    known = {field.name for field in fields(Settings)}
+    for name in found:
+        if name in known and name not in names:
+            raise InvalidInputError(
+                f"This command has no setting `{name}`: remove it from `{config}`."
+            )
     return found
+
+
+def _annotation(name: str) -> Any:
+    """The option of a setting, with the words that the setting was declared with."""
+    (setting,) = (field for field in fields(Settings) if field.name == name)
+    kind = _plain(get_type_hints(Settings)[name])
+    words = str(setting.metadata["help"]).format(
+        families=", ".join(FAMILIES), estimators=", ".join(ESTIMATORS)
+    )
+    if kind is bool:
+        return Annotated[kind | None, typer.Option(f"--{name}/--no-{name}", help=words)]
+    default = default_metrics() if name == "metrics" else setting.default
+    shown = ",".join(default) if isinstance(default, tuple) else default
+    words += "" if shown is None else f" [default: {shown}]"
+    return Annotated[kind | None, typer.Option(f"--{name}", help=words)]
 
 
 def _plain(hint: Any) -> Any:
@@ -142,15 +161,6 @@ def _plain(hint: Any) -> Any:
         return choices[0]
     kinds = [part for part in (get_args(hint) or (hint,)) if part in (int, float, bool, str)]
     return kinds[0] if len(kinds) == 1 else str
-
-
-def _words() -> dict[str, str]:
-    """What the documentation of `Settings` says of each field."""
-    text = inspect.getdoc(Settings) or ""
-    block = text.partition("Args:\n")[2].partition("\n\n")[0]
-    entries = re.split(r"\n {4}(?=\w+: )", "\n" + block)
-    pairs = (entry.partition(": ") for entry in entries if entry.strip())
-    return {name.strip(): " ".join(words.split()) for name, _, words in pairs}
 
 
 def parse_gates(texts: list[str] | None, flag: str) -> dict[str, float]:
@@ -217,17 +227,15 @@ def check_output(
 
 def embed_sources(
     chosen: dict[str, Any], sources: dict[str, Any], *, progress: bool
-) -> tuple[Settings, Embedded, Embedded]:
-    """Settings, and features of both sources, of a command that makes no evaluation."""
-    from tradeoff.evaluation.pipeline import Pipeline
+) -> tuple[Settings, Embedded, Reference]:
+    """Settings, samples of the model and real samples, of a command that makes no evaluation."""
+    from tradeoff.evaluation.pipeline import open_both, settings_of
 
-    settings = Settings.of(chosen)
-    if settings.protocol is not None:
-        raise InvalidInputError("This command knows no protocols: leave `--protocol` out.")
-    pipeline = Pipeline(settings, {"metrics": "curve"}, progress=progress)
-    pipeline.take_real(sources["real"])
-    made = pipeline.embed_like_real(sources["generated"], "generated")
-    return pipeline.settings, pipeline.real, made
+    settings = settings_of(Settings.of(chosen | {"metrics": "curve"}), {})
+    opened = open_both(
+        sources["real"], {"generated": sources["generated"]}, settings, progress=progress
+    )
+    return settings, opened.embed("generated"), opened.reference
 
 
 def take_sources(chosen: dict[str, Any], *, real: Any, generated: Any) -> dict[str, Any]:

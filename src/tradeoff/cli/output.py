@@ -28,7 +28,7 @@ _STYLES = {
 
 def print_evaluation(evaluation: Evaluation) -> None:
     """Title, scores and sentences."""
-    from tradeoff.evaluation.summary import HEADER, holds_for, rows_of, sentences_of, title_of
+    from tradeoff.report.text import HEADER, holds_for, rows_of, sentences_of, title_of
 
     if not sys.stdout.isatty():
         typer.echo(str(evaluation))
@@ -42,7 +42,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
 
 def print_comparison(comparison: ModelComparison) -> None:
     """Scores and findings of every model, then the verdicts."""
-    from tradeoff.evaluation.summary import HEADLINE_KEYS, holds_for
+    from tradeoff.report.text import HEADLINE_KEYS, holds_for
 
     if not sys.stdout.isatty():
         typer.echo(str(comparison))

@@ -13,21 +13,22 @@ import numpy as np
 from scipy.special import ndtri
 
 from tradeoff._files import check_outputs
+from tradeoff._registry import resolve
 from tradeoff._validation import check_type
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.evaluation.pipeline import Pipeline
+from tradeoff.curves.comparison import compare_curves
+from tradeoff.evaluation.pipeline import open_both, settings_of
 from tradeoff.evaluation.result import Evaluation, evaluation_files, read_fields
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.comparison import compare_curves
 
 if TYPE_CHECKING:
-    from tradeoff.evaluation.measure import Measured
+    from tradeoff.curves import CurveEstimate
     from tradeoff.settings import Options, Settings
 
 __all__ = ["ModelComparison", "ModelDifference", "compare"]
 
 _SCHEMA = "tradeoff.ModelComparison"
-_VERSION = 1
+_VERSION = 2
 _COMPARED = ("curve.precision", "curve.recall", "curve.area")
 _WORDS = {"curve.precision": "precision", "curve.recall": "recall"}
 
@@ -121,9 +122,7 @@ class ModelComparison:
         return f"{first} and {second} are not compared, because no curve was measured"
 
     def __str__(self) -> str:
-        from tradeoff.evaluation.summary import comparison_summary_of
-
-        return comparison_summary_of(self)
+        return str(resolve("tradeoff.report.text:comparison_summary_of")(self))
 
     def to_json(self) -> str:
         """All evaluations and differences, without loss."""
@@ -214,16 +213,19 @@ def compare(
             f"`generated` must hold at least two models by name. Got {len(generated)}: one alone "
             "is for `evaluate`."
         )
-    pipeline = Pipeline(settings, options, progress=progress)
-    pipeline.take_real(real)
-    evaluations, measured = {}, {}
-    for name, samples in generated.items():
-        evaluations[name], measured[name] = pipeline.evaluate(samples, name)
-    return ModelComparison(evaluations, _differences(measured, pipeline.settings.level))
+    chosen = settings_of(settings, options)
+    opened = open_both(real, generated, chosen, progress=progress)
+    evaluations, estimates = {}, {}
+    for name in generated:
+        evaluations[name], measured = opened.evaluate(name)
+        if (curve := measured.curve) is not None and not curve.has_few_values:
+            estimates[name] = curve.estimate
+    return ModelComparison(evaluations, _differences(estimates, chosen.level))
 
 
-def _differences(measured: Mapping[str, Measured], level: float) -> tuple[ModelDifference, ...]:
-    estimates = {name: m.comparable for name, m in measured.items() if m.comparable is not None}
+def _differences(
+    estimates: Mapping[str, CurveEstimate], level: float
+) -> tuple[ModelDifference, ...]:
     pairs = list(combinations(estimates, 2))
     joint = 1.0 - (1.0 - level) / max(1, len(_COMPARED) * len(pairs))
     z = float(ndtri(0.5 + 0.5 * joint))

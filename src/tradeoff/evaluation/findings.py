@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.evaluation.score import Finding, Score
-from tradeoff.ratio.diagnosis import FEWEST_SAMPLES
+from tradeoff.curves.diagnosis import FEWEST_SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tradeoff.metrics.family import Measured
+    from tradeoff.metrics.score import Score
+    from tradeoff.samples import Pair
     from tradeoff.settings import Settings
 
-__all__ = ["findings_of", "warnings_of"]
+__all__ = ["Finding", "findings_of", "warnings_of"]
 
 _MATERIAL = 0.01  # a share of copies that is worth a word
 _WIDE = 0.05  # half an interval
 _UNEQUAL = 2.0
 _SAMPLES_PER_COLUMN = 10
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a number shows.
+
+    Args:
+        name: precision lost, recall lost, memorized or repeats itself.
+        sentence: what it means.
+
+    Example:
+        >>> from tradeoff.evaluation import Finding
+        >>> Finding("repeats itself", "90% of generated samples repeat an earlier one.").name
+        'repeats itself'
+    """
+
+    name: str
+    sentence: str
 
 
 def findings_of(scores: Mapping[str, Score]) -> tuple[Finding, ...]:
@@ -81,18 +102,11 @@ def _above(score: Score | None) -> str:
     return f"{score.value:.0%}" if score.low > usual + _MATERIAL else ""
 
 
-def warnings_of(
-    scores: Mapping[str, Score],
-    settings: Settings,
-    *,
-    real_samples: int,
-    generated_samples: int,
-    columns: int,
-    few_values: bool = False,
-) -> tuple[str, ...]:
+def warnings_of(measured: Measured, settings: Settings, pair: Pair) -> tuple[str, ...]:
     """What the sizes of the samples do not allow, with the sizes that would."""
-    found = []
-    smaller = min(real_samples, generated_samples)
+    scores, found = measured.scores, []
+    few_values = measured.curve is not None and measured.curve.has_few_values
+    smaller, larger = min(pair.sizes.values()), max(pair.sizes.values())
     for key in ("curve.precision", "curve.recall"):
         score = scores.get(key)
         if score is None or score.low is None or score.high is None:
@@ -104,28 +118,26 @@ def warnings_of(
                 f"{key} is known to ±{half:.2f} only: about {enough:,} samples of each side would "
                 f"give ±{_WIDE:g}."
             )
-    measured = any(key.startswith("curve.") for key in scores) and settings.protocol is None
-    if measured and settings.diagnose and smaller < FEWEST_SAMPLES and not few_values:
+    if measured.curve and settings.diagnose and smaller < FEWEST_SAMPLES and not few_values:
         found.append(
             f"Ceiling and tightness take at least {FEWEST_SAMPLES} samples of each side; "
             f"there are {smaller}."
         )
-    if measured and few_values:
+    if few_values:
         found.append(
             "Copies stay in one fold, so the curve does not see that so few distinct samples "
             "repeat: its interval is [0, 1]. Look at knn.coverage and copies.within."
         )
-    unequal = max(real_samples, generated_samples) / smaller
-    if unequal > _UNEQUAL and (score := scores.get("knn.coverage")):
-        larger = max(real_samples, generated_samples)
+    if larger > _UNEQUAL * smaller and (score := scores.get("knn.coverage")):
+        sizes = " and ".join(f"{size:,} {side}" for side, size in pair.sizes.items())
         found.append(
-            f"With {real_samples:,} real and {generated_samples:,} generated samples knn.coverage "
-            f"of a perfect model is {score.expected_text}: take {larger:,} of each."
+            f"With {sizes} samples knn.coverage of a perfect model is {score.expected_text}: take "
+            f"{larger:,} of each."
         )
-    if "frechet.distance" in scores and smaller < columns:
+    if "frechet.distance" in scores and smaller < pair.columns:
         found.append(
-            f"frechet.distance has {smaller:,} samples for {columns:,} columns and is biased "
-            f"upward: {_SAMPLES_PER_COLUMN * columns:,} of each side would do."
+            f"frechet.distance has {smaller:,} samples for {pair.columns:,} columns and is biased "
+            f"upward: {_SAMPLES_PER_COLUMN * pair.columns:,} of each side would do."
         )
     return tuple(found)
 

@@ -1,14 +1,18 @@
-"""The only way from sources of samples to a result."""
+"""The only way from sources of samples to a result.
+
+Sources are opened and checked, samples become features, two sides become a pair, and families of
+metrics measure it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from tradeoff._extras import import_extra
 from tradeoff._validation import (
     check_choice,
     check_count,
@@ -17,24 +21,28 @@ from tradeoff._validation import (
     check_share,
     check_type,
 )
-from tradeoff.data import Sample, open_source
-from tradeoff.engine import Embedded, embed_source
+from tradeoff.curves.folds import Split
 from tradeoff.evaluation.findings import findings_of, warnings_of
-from tradeoff.evaluation.keys import resolve_keys
-from tradeoff.evaluation.measure import Measured, measure
+from tradeoff.evaluation.reference import Reference, embed_with, open_samples, side_of
+from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.evaluation.result import Evaluation, SampleValues
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.features import FeatureStore, TableEncoder, open_embedder
-from tradeoff.protocols import PROTOCOLS
+from tradeoff.metrics.family import Measured, Request, check_families, measure
+from tradeoff.metrics.registry import resolve_keys
+from tradeoff.metrics.score import Score
+from tradeoff.protocols import PROTOCOLS, reproduce
 from tradeoff.provenance import software_versions
-from tradeoff.ratio.crossfit import Split, check_estimator
+from tradeoff.ratio.registry import find_estimator
+from tradeoff.ratio.stack import combines
+from tradeoff.samples import Pair
 from tradeoff.settings import Options, Settings
 
 if TYPE_CHECKING:
+    from tradeoff.core.curve import PRCurve
     from tradeoff.data.base import Source
-    from tradeoff.features import Embedder
+    from tradeoff.engine import Embedded
 
-__all__ = ["Pipeline", "evaluate"]
+__all__ = ["Opened", "evaluate", "open_both", "settings_of"]
 
 _LOWEST_LEVEL = 0.5
 
@@ -50,12 +58,14 @@ def evaluate(
     """Measure a model: from two sources of samples to a result that says what it means.
 
     Args:
-        real: samples of real data: a path (a folder of images, an archive, ``.npz``, Parquet,
-            texts, a table), an array of features or pixels, a dataset, or an iterable.
-        generated: samples of the model, of the same kind.
-        settings: of reading, embedding and measuring; see :class:`~tradeoff.settings.Settings`.
+        real: Samples of real data: a path (a folder of images, an archive, ``.npz``, Parquet,
+            texts, a table), an array of features or pixels, a DataFrame, a dataset, a list of
+            samples, or a :class:`~tradeoff.evaluation.Reference`.
+        generated: Samples of the model, of the same kind.
+        settings: Settings of reading, embedding and measuring; see
+            :class:`~tradeoff.settings.Settings`.
         progress: False silences progress lines.
-        options: single settings by name, which override those.
+        options: Single settings by name, which override those.
 
     Example:
         A model that invents a third of its samples:
@@ -73,133 +83,151 @@ def evaluate(
     """
     if isinstance(generated, Mapping):
         raise InvalidInputError("`generated` must be one model: `compare` takes several by name.")
-    pipeline = Pipeline(settings, options, progress=progress)
-    pipeline.take_real(real)
-    return pipeline.evaluate(generated, "generated")[0]
+    chosen = settings_of(settings, options)
+    opened = open_both(real, {"generated": generated}, chosen, progress=progress)
+    return opened.evaluate("generated")[0]
 
 
-class Pipeline:
-    """Real samples are embedded once, and any number of models is measured against them."""
+def settings_of(settings: Settings | None, options: Options) -> Settings:
+    """Settings with single ones changed, all of them checked before anything is read."""
+    changed = Settings.of({**options})
+    base = Settings() if settings is None else settings
+    found = replace(base, **{name: getattr(changed, name) for name in options})
+    if found.protocol is not None:
+        check_choice("protocol", found.protocol, PROTOCOLS)
+    check_choice("broken", found.broken, ("skip", "stop"))
+    check_type("trusted", found.trusted, bool)
+    keys = resolve_keys(found.metrics)
+    if found.protocol is None:
+        check_families(keys)
+    level = check_share("level", found.level)
+    if level < _LOWEST_LEVEL:
+        raise InvalidInputError(f"`level` must be at least {_LOWEST_LEVEL}. Got {found.level}.")
+    every_pair = combines(find_estimator(found.estimator))
+    return replace(
+        found,
+        level=level,
+        folds=Split.of(found.folds, every_pair=every_pair).folds,
+        k=check_count("k", found.k),
+        seed=check_seed(found.seed),
+        limit=None if found.limit is None else check_count("limit", found.limit),
+        store=None if found.store is None else str(found.store),
+    )
 
-    def __init__(
-        self, settings: Settings | None, options: Options, *, progress: bool = True
-    ) -> None:
-        changed = Settings.of({**options})
-        base = Settings() if settings is None else settings
-        self.settings = _checked(
-            replace(base, **{name: getattr(changed, name) for name in options})
-        )
-        self.progress = progress
-        self.keys = resolve_keys(self.settings.metrics)
-        families = {key.partition(".")[0] for key in self.keys}
-        if self.settings.protocol is None and families & {"knn", "clipped", "cover"}:
-            import_extra("torch", extra="torch", purpose="The family knn of metrics")
 
-    def take_real(self, real: Any) -> None:
-        """Open and embed the real samples, and choose the encoder by their kind."""
-        source = self._open(real, "real")
-        self.kind = source.kind
-        self.embedder = self._embedder(source)
-        self.real = self.embed(source, "real")
-
-    def evaluate(self, generated: Any, name: str) -> tuple[Evaluation, Measured]:
-        """A model against the real samples."""
-        made, real = self.embed_like_real(generated, name), self.real
-        measured = measure(
-            real.features, made.features, self.keys, self.settings, progress=self.progress
-        )
-        return self._evaluation(made, measured), measured
-
-    def embed_like_real(self, samples: Any, name: str) -> Embedded:
-        """Features of samples that must be of the same kind as the real ones."""
-        source = self._open(samples, name)
-        if source.kind != self.kind:
+def open_both(
+    real: Any, generated: Mapping[str, Any], settings: Settings, *, progress: bool
+) -> Opened:
+    """Open all sources and check them against each other, then embed the real side."""
+    sources = {name: open_samples(value, name, settings) for name, value in generated.items()}
+    if isinstance(real, (str, Path)) and is_reference(Path(real)):
+        real = Reference.load(real)
+    known = real if isinstance(real, Reference) else open_samples(real, "real", settings)
+    for name, source in sources.items():
+        if source.kind != known.kind:
             raise InvalidInputError(
-                f"`{name}` must hold {self.kind} samples, like the real ones. Got {source.kind}."
+                f"`{name}` must hold {known.kind} samples, like the real ones. Got {source.kind}."
             )
-        made = self.embed(source, name)
-        columns = {"real": self.real.features.shape[1], name: made.features.shape[1]}
+    _check_protocol(settings, known.kind)
+    if isinstance(known, Reference):
+        return Opened(known.adapted(settings), sources, settings, progress)
+    return Opened(Reference.embed(known, settings, progress=progress), sources, settings, progress)
+
+
+def _check_protocol(settings: Settings, kind: str) -> None:
+    published = PROTOCOLS[settings.protocol].features if settings.protocol else "any"
+    if kind == "image" and settings.features is None and published != "any":
+        raise InvalidInputError(
+            f"`features` must be given for {settings.protocol}, whose published numbers are those "
+            f"of {published}: pass the path of that file with trusted=True (--trusted), or another "
+            "encoder."
+        )
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The embedded real side, and the sources of the models that are measured against it."""
+
+    reference: Reference
+    sources: Mapping[str, Source]
+    settings: Settings
+    progress: bool
+
+    def embed(self, name: str) -> Embedded:
+        """Features of a model's samples."""
+        made = embed_with(
+            self.reference.opened,
+            self.sources[name],
+            name,
+            self.settings,
+            progress=self.progress,
+        )
+        columns = {"real": self.reference.side.columns, name: made.features.shape[1]}
         check_same_columns(**columns)
         return made
 
-    def embed(self, source: Source, name: str) -> Embedded:
-        """Features of a source."""
+    def evaluate(self, name: str) -> tuple[Evaluation, Measured]:
+        """A model against the real samples."""
+        made = self.embed(name)
+        pair = Pair(self.reference.side, side_of(made, "generated"))
+        measured, curve = self._measure(pair)
+        return self._evaluation(made, pair, measured, curve), measured
+
+    def _measure(self, pair: Pair) -> tuple[Measured, PRCurve | None]:
         settings = self.settings
-        return embed_source(
-            source,
-            self.embedder,
-            name=name,
-            store=None if settings.store is None else FeatureStore(settings.store),
-            limit=settings.limit,
-            broken=settings.broken,
+        if settings.protocol is not None:
+            found = reproduce(
+                settings.protocol,
+                real=pair.real.features,
+                generated=pair.generated.features,
+                seed=settings.seed,
+                progress=self.progress,
+            )
+            scores = {key: Score(value=value) for key, value in found.scores.items()}
+            about = {"recipe": dict(found.provenance)}
+            return Measured(scores=scores, provenance=about), found.curve
+        request = Request(
+            keys=resolve_keys(settings.metrics),
+            estimator=settings.estimator,
+            folds=settings.folds,
+            k=settings.k,
+            diagnose=settings.diagnose,
+            level=settings.level,
             seed=settings.seed,
             progress=self.progress,
         )
+        measured = measure(pair, request)
+        shown = measured.curve is not None and not measured.curve.has_few_values
+        return measured, measured.curve.band if measured.curve and shown else None
 
-    def _open(self, value: Any, name: str) -> Source:
-        settings = self.settings
-        return open_source(
-            value, name=name, kind=settings.kind, column=settings.column, label=settings.label
-        )
-
-    def _embedder(self, real: Source) -> Embedder:
-        settings = self.settings
-        if real.kind == "table" and settings.features in (None, "table"):
-            rows = (item.content for item in real if isinstance(item, Sample))
-            return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))
-        published = PROTOCOLS[settings.protocol].features if settings.protocol else "any"
-        if real.kind == "image" and settings.features is None and published != "any":
-            raise InvalidInputError(
-                f"`features` must be given for {settings.protocol}, whose published numbers are "
-                f"those of {published}: pass the path of that file with trusted=True (--trusted), "
-                "or another encoder."
-            )
-        return open_embedder(
-            settings.features,
-            kind=real.kind,
-            size=settings.size,
-            trusted=settings.trusted,
-            device=settings.device,
-            dtype=settings.dtype,
-        )
-
-    def _evaluation(self, made: Embedded, measured: Measured) -> Evaluation:
-        real, settings = self.real, self.settings
-        sizes: dict[str, Any] = {
-            "real_samples": len(real.ids),
-            "generated_samples": len(made.ids),
-        }
-        warnings = warnings_of(
-            measured.scores,
-            settings,
-            columns=real.features.shape[1],
-            few_values=measured.has_few_values,
-            **sizes,
-        )
-        diagnosis = measured.diagnosis
-        if "nearest_real" in measured.generated:
-            ids = np.array(real.ids, dtype=object)
-            measured.generated["nearest_real"] = ids[measured.generated["nearest_real"]]
+    def _evaluation(
+        self, made: Embedded, pair: Pair, measured: Measured, curve: PRCurve | None
+    ) -> Evaluation:
+        settings, reference = self.settings, self.reference
+        diagnosis = None if measured.curve is None else measured.curve.diagnosis
+        values = {"real": dict(measured.values.real), "generated": dict(measured.values.generated)}
+        if "nearest_real" in values["generated"]:
+            ids = np.array(pair.real.ids, dtype=object)
+            values["generated"]["nearest_real"] = ids[values["generated"]["nearest_real"]]
         return Evaluation(
             scores=measured.scores,
             findings=findings_of(measured.scores),
-            warnings=warnings + self._protocol_warnings(),
+            warnings=warnings_of(measured, settings, pair) + self._protocol_warnings(),
             tightness=None if diagnosis is None else diagnosis.verdict,
-            curve=measured.curve,
+            curve=curve,
             ceiling=None if diagnosis is None else diagnosis.ceiling.curve,
-            certificate=measured.certificate,
-            broken={"real": real.broken, "generated": made.broken},
+            certificate=None if measured.curve is None else measured.curve.certificate,
+            broken={"real": reference.broken, "generated": made.broken},
             samples={
-                "real": SampleValues(real.ids, real.labels, measured.real),
-                "generated": SampleValues(made.ids, made.labels, measured.generated),
+                side.name: SampleValues(side.ids, side.labels, values[side.name]) for side in pair
             },
             settings=settings,
             provenance={
                 "measured": list(measured.scores),
-                **{key: real.provenance[key] for key in ("features", "preprocessing", "weights")},
-                "columns": real.features.shape[1],
-                **sizes,
-                "broken": {"real": len(real.broken), "generated": len(made.broken)},
+                **reference.encoder,
+                "columns": pair.columns,
+                "samples": pair.sizes,
+                "broken": {"real": len(reference.broken), "generated": len(made.broken)},
                 "estimator": str(settings.estimator),
                 "protocol": settings.protocol,
                 "seed": settings.seed,
@@ -209,36 +237,15 @@ class Pipeline:
         )
 
     def _protocol_warnings(self) -> tuple[str, ...]:
-        protocol = self.settings.protocol
+        protocol, encoder = self.settings.protocol, self.reference.encoder["features"]
         if protocol is None:
             return ()
         published, found = PROTOCOLS[protocol], []
-        if published.features not in ("any", self.embedder.name):
+        if published.features not in ("any", encoder):
             found.append(
                 f"Published numbers of {protocol} are those of {published.features}; these "
-                f"features are {self.embedder.name}: the numbers cannot be compared."
+                f"features are {encoder}: the numbers cannot be compared."
             )
         if published.samples is not None:
             found.append(f"Published numbers of {protocol} took {published.samples}.")
         return tuple(found)
-
-
-def _checked(settings: Settings) -> Settings:
-    """Mistakes come to light before anything is read."""
-    if settings.protocol is not None:
-        check_choice("protocol", settings.protocol, PROTOCOLS)
-    check_choice("broken", settings.broken, ("skip", "stop"))
-    check_type("trusted", settings.trusted, bool)
-    resolve_keys(settings.metrics)
-    level = check_share("level", settings.level)
-    if level < _LOWEST_LEVEL:
-        raise InvalidInputError(f"`level` must be at least {_LOWEST_LEVEL}. Got {settings.level}.")
-    return replace(
-        settings,
-        level=level,
-        folds=Split.of(settings.folds, check_estimator(settings.estimator)).folds,
-        k=check_count("k", settings.k),
-        seed=check_seed(settings.seed),
-        limit=None if settings.limit is None else check_count("limit", settings.limit),
-        store=None if settings.store is None else str(settings.store),
-    )

@@ -11,11 +11,12 @@ import numpy as np
 
 from tradeoff._extras import import_extra
 from tradeoff._files import check_outputs
+from tradeoff._registry import resolve
 from tradeoff.core.curve import PRCurve
 from tradeoff.data.base import Broken
-from tradeoff.evaluation.keys import KEYS
-from tradeoff.evaluation.score import Finding, Score
+from tradeoff.evaluation.findings import Finding
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.metrics.score import Score
 from tradeoff.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "SampleValues"]
 
 _SCHEMA = "tradeoff.Evaluation"
-_VERSION = 1
+_VERSION = 2
 _CURVES = ("curve", "ceiling", "certificate")
 _SIDES = ("real", "generated")
 
@@ -136,9 +137,7 @@ class Evaluation:
         return self.scores[key]
 
     def __str__(self) -> str:
-        from tradeoff.evaluation.summary import summary_of
-
-        return summary_of(self)
+        return str(resolve("tradeoff.report.text:summary_of")(self))  # the report draws results
 
     def to_json(self) -> str:
         """Everything but the values of single samples, without loss."""
@@ -227,7 +226,8 @@ def read_fields(text: str, schema: str, version: int) -> dict[str, Any]:
     found = (fields.get("schema"), fields.get("version")) if isinstance(fields, dict) else None
     if found != (schema, version):
         raise InvalidInputError(
-            f"The JSON must have the schema {schema} version {version}. Got {found}."
+            f"The JSON must have the schema {schema} version {version}. Got {found}: measure again "
+            "to get a result of this version."
         )
     return dict(fields)
 
@@ -235,8 +235,3 @@ def read_fields(text: str, schema: str, version: int) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Numbers and arrays of NumPy, tuples and other sequences as JSON knows them."""
     return value.tolist() if hasattr(value, "tolist") else list(value)
-
-
-def meaning_of(key: str) -> str:
-    """In a few words; nothing for numbers that only a protocol knows."""
-    return KEYS[key].text if key in KEYS else ""

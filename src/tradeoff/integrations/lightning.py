@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff._validation import check_count, check_features, check_seed
-from tradeoff.integrations.scores import Scored, score_features
-from tradeoff.ratio.crossfit import check_estimator
+from tradeoff._validation import check_count
+from tradeoff.evaluation import Evaluation, Reference, evaluate
+from tradeoff.integrations.settings import LOGGED, logged_settings
 from tradeoff.report import PRCurveDisplay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import lightning.pytorch as pl
     import numpy.typing as npt
@@ -27,20 +27,22 @@ __all__ = ["TradeoffCallback"]
 
 
 class TradeoffCallback(Callback):
-    """Evaluates the curve every few epochs, and logs the scores and a picture.
+    """Evaluates the model every few epochs, and logs the scores and a picture of the curve.
 
-    Scores go through Lightning to every logger, and can be monitored by checkpoints. The picture
+    Scores have the keys of :func:`~tradeoff.evaluate`, such as ``curve.recall``, after a prefix.
+    They go through Lightning to every logger, and can be monitored by checkpoints. The picture
     goes to loggers with figures (TensorBoard) or images (`log_image`), and as a file into the
     folder of the others. With several processes the first one evaluates what it has generated.
 
     Args:
-        real: features of validation samples, shape (n, d).
-        generate: from the module to features of generated samples, shape (m, d).
-        every: epochs from one evaluation to the next.
-        k: rank of the neighbor that a ball reaches.
-        estimator: of the curve's log-ratio.
-        seed: of its folds.
-        prefix: of the names under which scores are logged.
+        real: Features of validation samples, shape (n, d).
+        generate: Function from the module to features of generated samples, shape (m, d).
+        every: Number of epochs from one evaluation to the next.
+        metrics: Keys or families of the metrics that are logged.
+        k: Rank of neighbors.
+        estimator: Estimator of the likelihood ratio behind the curve.
+        seed: Seed of everything random.
+        prefix: Prefix of the names under which scores are logged.
 
     Example:
         >>> import numpy as np
@@ -58,21 +60,18 @@ class TradeoffCallback(Callback):
         real: npt.ArrayLike,
         generate: Callable[[Any], Any],
         every: int = 1,
+        metrics: Sequence[str] = LOGGED,
         k: int = 5,
         estimator: Any = "stack",
         seed: int = 0,
         prefix: str = "tradeoff/",
     ) -> None:
-        (self.real,) = check_features(real=real)
+        self.settings = logged_settings(metrics=metrics, k=k, estimator=estimator, seed=seed)
+        self.reference = Reference.make(real, kind="features", progress=False)
         self.generate = generate
         self.every = check_count("every", every)
-        self.settings: dict[str, Any] = {
-            "k": check_count("k", k),
-            "estimator": check_estimator(estimator),
-            "seed": check_seed(seed),
-        }
         self.prefix = prefix
-        self.last: Scored | None = None
+        self.last: Evaluation | None = None
 
     def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Evaluate, if it is time to."""
@@ -82,14 +81,18 @@ class TradeoffCallback(Callback):
             generated = self.generate(pl_module)
         named: dict[str, float] = {}
         if trainer.is_global_zero:
-            self.last = score_features(real=self.real, generated=generated, **self.settings)
-            named = {self.prefix + name: value for name, value in self.last.values().items()}
+            self.last = evaluate(
+                real=self.reference, generated=generated, settings=self.settings, progress=False
+            )
+            named = {self.prefix + key: score.value for key, score in self.last.scores.items()}
             self._picture(trainer, self.last)
         pl_module.log_dict(trainer.strategy.broadcast(named))
 
-    def _picture(self, trainer: pl.Trainer, scored: Scored) -> None:
+    def _picture(self, trainer: pl.Trainer, evaluation: Evaluation) -> None:
+        if evaluation.curve is None:
+            return
         name, step = f"{self.prefix}curve", trainer.global_step
-        curves = {f"epoch {trainer.current_epoch}": scored.estimate.curve}
+        curves = {f"epoch {trainer.current_epoch}": evaluation.curve}
         figure = PRCurveDisplay(curves).plot().figure_
         for logger in trainer.loggers:
             experiment: Any = getattr(logger, "experiment", None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff._validation import check_count, check_seed
+from tradeoff.evaluation import Evaluation, evaluate
 from tradeoff.exceptions import InvalidInputError, UndefinedError
-from tradeoff.integrations.scores import Scored, score_features
+from tradeoff.integrations.settings import LOGGED, logged_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 for package in ("torch", "torchmetrics"):
     import_extra(package, extra="torchmetrics", purpose="`TradeoffMetric`")
@@ -22,21 +22,21 @@ __all__ = ["TradeoffMetric"]
 
 
 class TradeoffMetric(Metric):
-    """Precision and recall from the honest curve, and four neighbor metrics, of features.
+    """Scores of :func:`~tradeoff.evaluate` as a metric of torchmetrics.
 
     Features are gathered over processes, so the result is that of one process, whatever their
-    number. `compute` returns tensors by name: precision, recall, neighbor_precision,
-    neighbor_recall, neighbor_density, neighbor_coverage; afterwards `last` has the curve and the
-    intervals.
+    number. `compute` returns tensors by key, such as ``curve.precision`` and ``knn.recall``;
+    afterwards `last` is the evaluation, with the curve and the intervals.
 
     Args:
-        encoder: from samples to features of shape (n, d); none if `update` gets features. A module
-            is put into evaluation mode, so that features do not depend on batches.
-        k: rank of the neighbor that a ball reaches.
-        estimator: of the curve's log-ratio.
-        seed: of its folds.
-        reset_real: whether `reset` forgets real samples, too.
-        options: of `torchmetrics.Metric`.
+        encoder: Function from samples to features of shape (n, d); None if `update` gets features.
+            A module is put into evaluation mode, so that features do not depend on batches.
+        metrics: Keys or families of the metrics.
+        k: Rank of neighbors.
+        estimator: Estimator of the likelihood ratio behind the curve.
+        seed: Seed of everything random.
+        reset_real: Whether `reset` forgets real samples, too.
+        options: Options of `torchmetrics.Metric`.
 
     Example:
         >>> import torch
@@ -46,7 +46,7 @@ class TradeoffMetric(Metric):
         >>> metric.update(torch.randn(400, 2, generator=rng), real=True)
         >>> metric.update(0.3 * torch.randn(400, 2, generator=rng), real=False)
         >>> found = metric.compute()
-        >>> bool(found["neighbor_precision"] > 0.95), bool(found["neighbor_recall"] < 0.5)
+        >>> bool(found["knn.precision"] > 0.95), bool(found["knn.recall"] < 0.5)
         (True, True)
     """
 
@@ -60,6 +60,7 @@ class TradeoffMetric(Metric):
         self,
         encoder: Callable[[Any], torch.Tensor] | None = None,
         *,
+        metrics: Sequence[str] = LOGGED,
         k: int = 5,
         estimator: Any = "stack",
         seed: int = 0,
@@ -68,11 +69,9 @@ class TradeoffMetric(Metric):
     ) -> None:
         super().__init__(**options)
         self.encoder = encoder
-        self.k = check_count("k", k)
-        self.estimator = estimator
-        self.seed = check_seed(seed)
+        self.settings = logged_settings(metrics=metrics, k=k, estimator=estimator, seed=seed)
         self.reset_real = reset_real
-        self.last: Scored | None = None
+        self.last: Evaluation | None = None
         self.add_state("real", default=[], dist_reduce_fx="cat")
         self.add_state("generated", default=[], dist_reduce_fx="cat")
 
@@ -107,15 +106,16 @@ class TradeoffMetric(Metric):
                 raise InvalidInputError(
                     f"There are no {name} samples: call `update` with `real={name == 'real'}`."
                 )
-        self.last = score_features(
-            real=sides["real"].cpu().double().numpy(),
-            generated=sides["generated"].cpu().double().numpy(),
-            k=self.k,
-            estimator=self.estimator,
-            seed=self.seed,
+        self.last = evaluate(
+            real=sides["real"],
+            generated=sides["generated"],
+            settings=self.settings,
+            progress=False,
         )
-        values = self.last.values()
-        return {name: torch.tensor(value, device=self.device) for name, value in values.items()}
+        return {
+            key: torch.tensor(score.value, device=self.device)
+            for key, score in self.last.scores.items()
+        }
 
     def reset(self) -> None:
         """Forget generated samples, and real ones unless they are kept."""

@@ -2,13 +2,12 @@
 
 from tradeoff.neighbors.expectations import expected_coverage
 from tradeoff.neighbors.metrics import METRICS
-from tradeoff.neighbors.scores import SupportCeiling, SupportMetrics, SupportScore
+from tradeoff.neighbors.scores import SupportMetrics, SupportScore
 from tradeoff.neighbors.support import OwnNeighbors, own_neighbors, support_metrics
 
 __all__ = [
     "METRICS",
     "OwnNeighbors",
-    "SupportCeiling",
     "SupportMetrics",
     "SupportScore",
     "expected_coverage",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["SupportCeiling", "SupportMetrics", "SupportScore"]
+__all__ = ["SupportMetrics", "SupportScore"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,28 +72,6 @@ class SupportScore:
         return max(0.0, self.value - z * self.error), self.value + z * self.error
 
 
-@dataclass(frozen=True, eq=False)
-class SupportCeiling:
-    """What metrics are worth at a smaller size: real against real, and the model there.
-
-    Args:
-        real: one half of the real samples against the other.
-        generated: the generated samples against the first half, as many.
-
-    Example:
-        >>> import numpy as np
-        >>> from tradeoff import support_metrics
-        >>> rng = np.random.default_rng(0)
-        >>> real, generated = rng.normal(size=(400, 8)), rng.normal(size=(400, 8))
-        >>> result = support_metrics(real=real, generated=generated, ceiling=True, progress=False)
-        >>> abs(result.ceiling.real.precision - result.ceiling.generated.precision) < 0.1
-        True
-    """
-
-    real: SupportMetrics
-    generated: SupportMetrics
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SupportMetrics:
     """Neighbor metrics of two samples; each is a number here, and a score with all it has in `[]`.
@@ -103,7 +81,6 @@ class SupportMetrics:
         nearest_distance: from every generated sample to the nearest real one, shape (m,); None
             unless authenticity was asked for.
         nearest_index: row of that real sample, the lower one of ties, shape (m,).
-        ceiling: real against real, if it was asked for.
         provenance: k, inequality, sizes and versions.
 
     Example:
@@ -125,7 +102,6 @@ class SupportMetrics:
     scores: Mapping[str, SupportScore]
     nearest_distance: FloatArray | None
     nearest_index: npt.NDArray[np.int64] | None
-    ceiling: SupportCeiling | None
     provenance: Mapping[str, Any]
 
     def __getitem__(self, name: str) -> SupportScore:
@@ -188,7 +164,7 @@ class SupportMetrics:
         width = max(len(name) for name in self.scores)
         lines = [f"{name:<{width}}  {self._line(name)}" for name in self.scores]
         about = self.provenance
-        sizes = f"{about['real_samples']} real, {about['generated_samples']} generated"
+        sizes = ", ".join(f"{size} {side}" for side, size in about["samples"].items())
         return "\n".join([*lines, f"k = {about['k']}, {sizes}"])
 
     def _line(self, name: str) -> str:
@@ -198,8 +174,4 @@ class SupportMetrics:
             line += " [{:.3f}, {:.3f}]".format(*score.interval())
         if score.expected is not None:
             line += f", {score.expected:.3f} expected of one law"
-        if self.ceiling and name in self.ceiling.real.scores and score.expected is None:
-            real, model = (c.scores[name].value for c in vars(self.ceiling).values())
-            size = self.ceiling.real.provenance["real_samples"]
-            line += f"; of {size} + {size} samples {model:.3f}, real against real {real:.3f}"
         return line

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_choice, check_count, check_type
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.neighbors.metrics import METRICS, Counts, Held, median_square
-from tradeoff.neighbors.points import Points, exact_squares, points_of
-from tradeoff.neighbors.scores import SupportCeiling, SupportMetrics
+from tradeoff.neighbors.points import exact_squares, points_of
+from tradeoff.neighbors.scores import SupportMetrics
 from tradeoff.neighbors.screen import tiles_of
 from tradeoff.neighbors.tiles import Balls, Closest, nearest_in_own_set, sweep
 from tradeoff.provenance import software_versions
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
     from tradeoff.neighbors.screen import Tiles
 
-__all__ = ["FOUR", "OwnNeighbors", "own_neighbors", "support_metrics"]
+__all__ = ["COVER", "FOUR", "OwnNeighbors", "own_neighbors", "reach_of", "support_metrics"]
 
 FOUR = ("precision", "recall", "density", "coverage")
+COVER = 3
+"""Neighbors that PR-cover reaches, in multiples of k."""
 _SPOT_CHECKS = 64
 
 
@@ -110,9 +113,8 @@ def support_metrics(
     k: int = 5,
     metrics: Sequence[str] = FOUR,
     strict: bool = False,
-    cover: int = 3,
+    cover: int = COVER,
     real_neighbors: OwnNeighbors | None = None,
-    ceiling: bool = False,
     tile: int | None = None,
     progress: bool = True,
 ) -> SupportMetrics:
@@ -130,8 +132,6 @@ def support_metrics(
             no difference; with ties a strict ball may be empty.
         cover: for PR-cover, a ball reaches the (cover · k)-th own neighbor and must hold k others.
         real_neighbors: of a stored reference, from `own_neighbors`; computed if not given.
-        ceiling: whether to compare halves of the real samples too: what precision and recall are
-            worth at that size when nothing is wrong.
         tile: rows of a tile.
         progress: False silences the progress line.
 
@@ -152,12 +152,10 @@ def support_metrics(
     sides = points_of(real=real, generated=generated)
     wanted = _check_metrics(metrics)
     k, tile = check_count("k", k), _check_tile(tile)
-    halves = _halves(*sides, metrics=wanted, k=k) if ceiling else None
-    options: dict[str, Any] = {"k": k, "strict": strict, "tile": tile, "progress": progress}
     counts = _count(
         *tiles_of(*sides, size=tile),
         metrics=wanted,
-        ranks={"first": 1, "k": k, "next": k + 1, "far": k * check_count("cover", cover)},
+        ranks=_ranks(k, check_count("cover", cover)),
         strict=strict,
         known=real_neighbors,
         progress=progress,
@@ -167,16 +165,12 @@ def support_metrics(
         scores={name: METRICS[name].score(counts) for name in wanted},
         nearest_distance=None if near[0] is None else np.sqrt(near[0]),
         nearest_index=near[1],
-        ceiling=SupportCeiling(*(support_metrics(**half, **options) for half in halves))
-        if halves
-        else None,
         provenance={
             "measured": "support metrics, exact neighbors",
             "k": k,
             "inside": "<" if strict else "<=",
             "cover": cover,
-            "real_samples": len(sides[0]),
-            "generated_samples": len(sides[1]),
+            "samples": {"real": len(sides[0]), "generated": len(sides[1])},
             "columns": sides[0].columns,
             "dtypes": [str(side.values.dtype).removeprefix("torch.") for side in sides],
             "device": str(sides[0].values.device),
@@ -200,23 +194,6 @@ def _check_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _halves(
-    real: Points, generated: Points, *, metrics: Sequence[str], k: int
-) -> list[dict[str, Any]]:
-    """One half of the real samples against the other, and against as many generated ones."""
-    half = min(len(real) // 2, len(generated))
-    if half <= k:
-        raise InvalidInputError(
-            f"`ceiling` must have halves of more than k = {k} samples. Got {half}."
-        )
-    compared = [name for name in metrics if name in FOUR]
-    if not compared:
-        raise InvalidInputError(f"`ceiling` is for {', '.join(FOUR)}: ask for one of them too.")
-    first, second = real.values[0::2][:half], real.values[1::2][:half]
-    model = generated.values[:: len(generated) // half][:half]
-    return [{"real": first, "generated": other, "metrics": compared} for other in (second, model)]
-
-
 def _count(
     real: Tiles,
     generated: Tiles,
@@ -229,14 +206,8 @@ def _count(
 ) -> Counts:
     """Radii of both sides, then one sweep over the pairs of both."""
     n, m = len(real.points), len(generated.points)
-    around_real = list(dict.fromkeys(r for name in metrics for r in METRICS[name].real))
     around_generated = list(dict.fromkeys(r for name in metrics for r in METRICS[name].generated))
-    if n <= ranks["next"] and "next" in around_real:
-        around_real.remove("next")  # too few samples to leave one out
-    radii = [name for metric in metrics for name in METRICS[metric].radii]
-    needed = {ranks[name] for name in (*around_real, *radii) if name in ranks}
-    if "every" in radii:
-        needed |= set(range(1, ranks["k"] + 1))
+    around_real, needed = _around_real(metrics, ranks, n)
     squares, index = _radii("real", real, needed, known, progress=progress)
     own, _ = _radii(
         "generated", generated, {ranks[r] for r in around_generated}, None, progress=progress
@@ -246,30 +217,53 @@ def _count(
     if "clipped" in around_real:
         reach = squares[ranks["k"]]
         families["clipped"] = reach.clamp(max=median_square(_numpy(reach)))
-    real_balls = _balls(families, m, strict=strict, around=0)
-    generated_balls = _balls(
-        {name: own[ranks[name]] for name in around_generated}, n, strict=strict, around=1
+    others = {name: own[ranks[name]] for name in around_generated}
+    balls = Sides(
+        _balls(families, m, strict=strict, around=0), _balls(others, n, strict=strict, around=1)
     )
     nearest = Closest(real.norms.new_ones(n), m) if "authenticity" in metrics else None
     most_real = None
     if "realism" in metrics:
         reach = squares[ranks["k"]]
         most_real = Closest(reach * (reach <= median_square(_numpy(reach))), m)
-    counters = [c for c in (real_balls, generated_balls, nearest, most_real) if c is not None]
+    counters = [c for c in (*balls, nearest, most_real) if c is not None]
     sweep(real, generated, counters, label="comparing both sides", progress=progress)
     return Counts(
         k=ranks["k"],
         strict=strict,
         far=ranks["far"],
         sizes=(n, m),
-        real=_held(families, real_balls),
-        index_sums=np.empty(0, np.int64) if real_balls is None else _numpy(real_balls.index_sums),
-        generated=_held(around_generated, generated_balls),
+        real=_held(families, balls.real),
+        index_sums=np.empty(0, np.int64) if balls.real is None else _numpy(balls.real.index_sums),
+        generated=_held(others, balls.generated),
         squares={rank: _numpy(values) for rank, values in squares.items()},
         index=index,
         nearest=None if nearest is None else (_numpy(nearest.quotient), _numpy(nearest.index)),
         realism=None if most_real is None else _inverse(_numpy(most_real.quotient)),
     )
+
+
+def reach_of(metrics: Sequence[str], *, k: int, samples: int, cover: int = COVER) -> int:
+    """The farthest own neighbor of real samples that metrics look at; 0 if they look at none."""
+    return max(_around_real(metrics, _ranks(k, cover), samples)[1], default=0)
+
+
+def _ranks(k: int, cover: int) -> dict[str, int]:
+    return {"first": 1, "k": k, "next": k + 1, "far": k * cover}
+
+
+def _around_real(
+    metrics: Sequence[str], ranks: Mapping[str, int], samples: int
+) -> tuple[list[str], set[int]]:
+    """Names of the balls around real samples, and the ranks of own neighbors that are needed."""
+    around = list(dict.fromkeys(r for name in metrics for r in METRICS[name].real))
+    if samples <= ranks["next"] and "next" in around:
+        around.remove("next")  # too few samples to leave one out
+    radii = [name for metric in metrics for name in METRICS[metric].radii]
+    needed = {ranks[name] for name in (*around, *radii) if name in ranks}
+    if "every" in radii:
+        needed |= set(range(1, ranks["k"] + 1))
+    return around, needed
 
 
 def _radii(
@@ -323,7 +317,7 @@ def _balls(
     return Balls(torch.stack(list(families.values())), others, strict=strict, around=around)
 
 
-def _held(families: Sequence[str] | Mapping[str, Tensor], balls: Balls | None) -> dict[str, Held]:
+def _held(families: Mapping[str, Tensor], balls: Balls | None) -> dict[str, Held]:
     if balls is None:
         return {}
     counted = zip(families, _numpy(balls.inside), _numpy(balls.holding), strict=True)

@@ -11,7 +11,6 @@ from scipy.special import expit, ndtri
 from tradeoff._validation import (
     FloatArray,
     check_count,
-    check_features,
     check_seed,
     check_share,
     check_vector,
@@ -19,8 +18,8 @@ from tradeoff._validation import (
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference.intervals import wilson_distances
 from tradeoff.ratio.calibration import Isotonic
-from tradeoff.ratio.crossfit import check_estimator
-from tradeoff.ratio.folds import content_keys, draw_keys
+from tradeoff.ratio.registry import find_estimator
+from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -100,17 +99,20 @@ def calibrated_ratio(
         >>> bool(np.diff(ratio.log_ratio(np.array([[1.0, 1.0], [0.0, 0.0]])))[0] > 1.5)
         True
     """
-    x, y = check_features(real=real, generated=generated)
-    model, seed = check_estimator(estimator), check_seed(seed)
-    for name, side in (("real", x), ("generated", y)):
+    pair = Pair.of(real=real, generated=generated)
+    model, seed = find_estimator(estimator), check_seed(seed)
+    for side in pair:
         if len(side) < _FEWEST:
             raise InvalidInputError(
-                f"`{name}` must hold at least {_FEWEST} samples to fit and to calibrate. "
+                f"`{side.name}` must hold at least {_FEWEST} samples to fit and to calibrate. "
                 f"Got {len(side)}."
             )
-    first = [draw_keys(content_keys(side, seed=seed)) % np.uint64(2) == 0 for side in (x, y)]
-    fitted = model.fit(real=x[first[0]], generated=y[first[1]], seed=seed)
-    return Calibrated.fit(fitted, real=x[~first[0]], generated=y[~first[1]])
+    first = [side.draws_for(seed) % np.uint64(2) == 0 for side in pair]
+    fitting, other = (
+        {side.name: side.x[rows] for side, rows in zip(pair, chosen, strict=True)}
+        for chosen in (first, [~rows for rows in first])
+    )
+    return Calibrated.fit(model.fit(**fitting, seed=seed), **other)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

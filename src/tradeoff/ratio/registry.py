@@ -1,27 +1,142 @@
-"""Every estimator with its defaults, by name. Each passes the tests in `tests/ratio` unchanged."""
+"""Estimators by name, declared without importing them."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
-from tradeoff.ratio.base import Estimator
-from tradeoff.ratio.gaussian import Gaussians
-from tradeoff.ratio.kernel import KernelDensity
-from tradeoff.ratio.logistic import Logistic
-from tradeoff.ratio.neighbors import Neighbors
-from tradeoff.ratio.quantized import Quantized
-from tradeoff.ratio.stack import Stack
-from tradeoff.ratio.trees import BoostedTrees
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["ESTIMATORS"]
+from tradeoff._registry import Registry, resolve
+from tradeoff.exceptions import InvalidInputError
 
-ESTIMATORS: dict[str, Callable[[], Estimator]] = {
-    "logistic": Logistic,
-    "trees": BoostedTrees,
-    "gaussians": Gaussians,
-    "shrunk-gaussians": lambda: Gaussians(shrunk=True),
-    "quantized": Quantized,
-    "kernel": KernelDensity,
-    "neighbors": Neighbors,
-    "stack": Stack,
-    "fast": Logistic,
-}
-"""Makers of every estimator with its defaults, by name."""
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tradeoff.ratio.base import Estimator
+
+__all__ = [
+    "ESTIMATORS",
+    "EstimatorDeclaration",
+    "estimator_from_fields",
+    "estimator_to_fields",
+    "find_estimator",
+]
+
+
+@dataclass(frozen=True)
+class EstimatorDeclaration:
+    """An estimator that can be asked for by name.
+
+    Args:
+        name: Name of the estimator.
+        about: What it is, in a few words.
+        configuration: Class of its configuration, or where it is, as ``package.module:name``.
+        options: Fields that differ from the defaults of the class.
+
+    Example:
+        >>> from tradeoff.ratio.registry import ESTIMATORS
+        >>> ESTIMATORS["shrunk-gaussians"].make()
+        Gaussians(shrunk=True)
+    """
+
+    name: str
+    about: str
+    configuration: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def make(self) -> Estimator:
+        """The estimator with its defaults."""
+        estimator: Estimator = resolve(self.configuration)(**self.options)
+        return estimator
+
+
+ESTIMATORS: Registry[EstimatorDeclaration] = Registry(
+    "estimator",
+    "tradeoff.estimators",
+    (
+        EstimatorDeclaration(
+            "stack", "learned combination of several estimators", "tradeoff.ratio.stack:Stack"
+        ),
+        EstimatorDeclaration("logistic", "logistic regression", "tradeoff.ratio.logistic:Logistic"),
+        EstimatorDeclaration(
+            "trees", "gradient-boosted trees", "tradeoff.ratio.trees:BoostedTrees"
+        ),
+        EstimatorDeclaration(
+            "gaussians", "a Gaussian fitted to each side", "tradeoff.ratio.gaussian:Gaussians"
+        ),
+        EstimatorDeclaration(
+            "shrunk-gaussians",
+            "Gaussians with shrunk covariances",
+            "tradeoff.ratio.gaussian:Gaussians",
+            {"shrunk": True},
+        ),
+        EstimatorDeclaration(
+            "quantized", "counts in k-means clusters", "tradeoff.ratio.quantized:Quantized"
+        ),
+        EstimatorDeclaration(
+            "kernel", "kernel density of each side", "tradeoff.ratio.kernel:KernelDensity"
+        ),
+        EstimatorDeclaration(
+            "neighbors", "counts among nearest neighbors", "tradeoff.ratio.neighbors:Neighbors"
+        ),
+        EstimatorDeclaration(
+            "fast", "another name for logistic", "tradeoff.ratio.logistic:Logistic"
+        ),
+    ),
+)
+"""Every estimator, by name."""
+
+
+def find_estimator(estimator: Any) -> Estimator:
+    """An estimator by name, by its fields, as it is, or around a scikit-learn classifier."""
+    if isinstance(estimator, str):
+        return ESTIMATORS[estimator].make()
+    if isinstance(estimator, dict):
+        return estimator_from_fields(estimator)
+    if isinstance(estimator, type):
+        raise InvalidInputError(
+            f"`estimator` must be configured. Got the class {estimator.__name__}: "
+            f"write {estimator.__name__}()."
+        )
+    if not hasattr(estimator, "fit"):
+        raise InvalidInputError(
+            f"`estimator` must be a name or have `fit`. Got a {type(estimator).__name__}."
+        )
+    if hasattr(estimator, "get_params"):
+        found: Estimator = resolve("tradeoff.ratio.classifier:Classifier")(estimator)
+        return found
+    configured: Estimator = estimator
+    return configured
+
+
+def estimator_to_fields(estimator: Any) -> dict[str, Any] | None:
+    """A registered estimator as its name and fields, ready for JSON; None for any other."""
+    for declaration in ESTIMATORS.values():
+        kind = resolve(declaration.configuration)
+        if type(estimator) is not kind or not is_dataclass(estimator):
+            continue
+        values = {f.name: _to_json(getattr(estimator, f.name)) for f in fields(estimator)}
+        return {"name": declaration.name, **values}
+    return None
+
+
+def estimator_from_fields(values: Mapping[str, Any]) -> Estimator:
+    """What `estimator_to_fields` described."""
+    declaration = ESTIMATORS[str(values.get("name"))]
+    options = {key: _from_json(value) for key, value in values.items() if key != "name"}
+    try:
+        estimator: Estimator = resolve(declaration.configuration)(**options)
+    except TypeError as error:
+        raise InvalidInputError(f"`estimator` has unknown fields: {error}.") from None
+    return estimator
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_to_json(item) for item in value]
+    return (estimator_to_fields(value) or repr(value)) if is_dataclass(value) else value
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_from_json(item) for item in value)
+    return estimator_from_fields(value) if isinstance(value, dict) else value

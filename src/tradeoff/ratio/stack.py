@@ -13,7 +13,7 @@ import numpy as np
 
 from tradeoff._validation import FloatArray, check_features
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.base import Projection
+from tradeoff.ratio.base import MOST_COMPONENTS, Projection
 from tradeoff.ratio.combination import Opinion, Verdict
 from tradeoff.ratio.gaussian import Gaussians
 from tradeoff.ratio.kernel import KernelDensity
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tradeoff.ratio.base import Estimator, LogRatio
 
-__all__ = ["Stack"]
+__all__ = ["Stack", "combines", "fit_members", "projected_columns", "row_caps"]
 
 _PARTS = 4
 _OUTERMOST = 10
@@ -85,15 +85,19 @@ class Stack:
         panels: list[Panel] = []
         opinions: tuple[list[Opinion], list[Opinion]] = ([], [])
         for part in range(_PARTS):
-            real_rest, generated_rest = (
+            rest = [
                 side[where != part] if (where != part).any() else side
                 for side, where in zip((real, generated), parts, strict=True)
-            )
-            panel = Panel.fit(self.members, real_rest, generated_rest, seed)
+            ]
+            panel = self.fit_members(rest[0], rest[1], seed)
             panels.append(panel)
             for found, side, where in zip(opinions, (real, generated), parts, strict=True):
                 found.append(panel(side[where == part]))
         return StackLogRatio(panels, Verdict.learn(real=opinions[0], generated=opinions[1]))
+
+    def fit_members(self, real: FloatArray, generated: FloatArray, seed: int) -> Panel:
+        """The members alone, to be combined by the caller."""
+        return Panel.fit(self.members, real, generated, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +162,39 @@ class Panel:
         ]
         hints = [np.empty((len(x), 0)), *(outside(x) for outside in self.ranges)]
         return Opinion(np.stack(log_ratios, axis=1), np.concatenate(hints, axis=1))
+
+
+def combines(estimator: Estimator) -> bool:
+    """Whether an estimator has members whose scores are combined."""
+    return hasattr(estimator, "fit_members")
+
+
+def fit_members(estimator: Estimator, real: FloatArray, generated: FloatArray, seed: int) -> Panel:
+    """The members of an estimator that has some, or the estimator alone."""
+    fit = getattr(estimator, "fit_members", None)
+    if fit is None:
+        return Panel.alone(estimator, real, generated, seed)
+    members: Panel = fit(real, generated, seed)
+    return members
+
+
+def projected_columns(estimator: Estimator, columns: int) -> int | None:
+    """Principal components that members see in place of more columns; None if they see all."""
+    narrow = any(getattr(member, "projects", False) for member in _members(estimator))
+    return MOST_COMPONENTS if narrow and columns > MOST_COMPONENTS else None
+
+
+def row_caps(estimator: Estimator) -> dict[str, int]:
+    """Rows of each side that members use at most, by their names."""
+    return {
+        type(member).__name__: member.most_rows
+        for member in _members(estimator)
+        if hasattr(member, "most_rows")
+    }
+
+
+def _members(estimator: Estimator) -> tuple[Estimator, ...]:
+    return getattr(estimator, "members", (estimator,))
 
 
 @dataclass(frozen=True, eq=False)

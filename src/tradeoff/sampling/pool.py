@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_count, check_features, check_number, check_seed
+from tradeoff._validation import FloatArray, check_count, check_number, check_seed
 from tradeoff.core.budget import AcceptanceRule
+from tradeoff.curves.estimate import CurveEstimate, estimate_curve
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.estimate import CurveEstimate, pr_curve
-from tradeoff.ratio.folds import content_halves
+from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tradeoff.ratio.base import Estimator
+    from tradeoff.samples import Side
 
 __all__ = ["PoolSelection", "filter_pool"]
 
@@ -41,7 +42,7 @@ class PoolSelection:
         >>> rng = np.random.default_rng(0)
         >>> real = rng.normal(0, 1, (1000, 2))
         >>> pool = np.concatenate((rng.normal(0, 1, (600, 2)), rng.normal(6, 1, (600, 2))))
-        >>> chosen = filter_pool(real=real, pool=pool, budget=2.0, estimator="logistic")
+        >>> chosen = filter_pool(real=real, generated=pool, budget=2.0, estimator="logistic")
         >>> len(chosen.index), bool((chosen.index < 600).mean() > 0.95)
         (600, True)
         >>> chosen.before.curve.precision(20.0) < 0.6 < 0.9 < chosen.after.curve.precision(20.0)
@@ -58,7 +59,7 @@ class PoolSelection:
 def filter_pool(
     *,
     real: npt.ArrayLike,
-    pool: npt.ArrayLike,
+    generated: npt.ArrayLike,
     budget: float | None = None,
     keep: int | None = None,
     estimator: Estimator | str = "stack",
@@ -72,7 +73,7 @@ def filter_pool(
 
     Args:
         real: features of real samples, shape (n, d).
-        pool: features of generated samples, shape (m, d).
+        generated: Features of the pool of generated samples, shape (m, d).
         budget: pool samples per kept one, at least 1; or
         keep: number of samples to keep.
         estimator: of log p/q, by name or as a configuration.
@@ -84,26 +85,27 @@ def filter_pool(
         >>> from tradeoff.sampling import filter_pool
         >>> rng = np.random.default_rng(0)
         >>> real, pool = rng.normal(0, 1, (400, 1)), rng.normal(1, 1, (400, 1))
-        >>> chosen = filter_pool(real=real, pool=pool, keep=200, estimator="logistic")
+        >>> chosen = filter_pool(real=real, generated=pool, keep=200, estimator="logistic")
         >>> bool(pool[chosen.index].mean() < pool.mean() - 0.3)
         True
     """
-    x, y = check_features(real=real, pool=pool)
+    pair = Pair.of(real=real, generated=generated)
+    pool = pair.generated
     check_amount(budget=budget, keep=keep)
     if keep is not None:
         keep = int(keep)
-        if keep > len(y):
-            raise InvalidInputError(f"`keep` must be at most the pool, {len(y)}. Got {keep}.")
-        budget = len(y) / keep
+        if keep > len(pool):
+            raise InvalidInputError(f"`keep` must be at most the pool, {len(pool)}. Got {keep}.")
+        budget = len(pool) / keep
     assert budget is not None
-    choosing, judging = content_halves(x, check_seed(seed))
+    choosing, judging = pair.real.halves(check_seed(seed))
 
-    def estimate(real: FloatArray, generated: FloatArray) -> CurveEstimate:
-        return pr_curve(
-            real=real, generated=generated, estimator=estimator, seed=seed, progress=progress
+    def estimate(real: Side, generated: Side) -> CurveEstimate:
+        return estimate_curve(
+            Pair(real, generated), estimator=estimator, seed=seed, progress=progress
         )
 
-    log_ratios = estimate(choosing, y).generated_log_ratios
+    log_ratios = estimate(choosing, pool).generated.log_ratios
     rule = AcceptanceRule.from_log_ratios(log_ratios, budget=budget)
     acceptance = rule.acceptance(log_ratios)
     if keep is not None:  # fewer than the best rule needs: any of those that it keeps
@@ -112,14 +114,14 @@ def filter_pool(
     if len(index) < _FEWEST:
         raise InvalidInputError(
             f"At least {_FEWEST} samples must be kept, or their curve cannot be measured. "
-            f"It would be {len(index)} of {len(y)}."
+            f"It would be {len(index)} of {len(pool)}."
         )
     return PoolSelection(
         index=index,
         log_ratios=log_ratios,
         rule=rule,
-        before=estimate(judging, y),
-        after=estimate(judging, y[index]),
+        before=estimate(judging, pool),
+        after=estimate(judging, pool.take(index)),
     )
 
 

@@ -17,8 +17,8 @@ from scipy.special import ndtr, ndtri
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.curves.estimate import BAND_SLOPES, CurveEstimate
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.estimate import BAND_SLOPES, CurveEstimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ __all__ = ["Comparison", "Difference", "compare_curves"]
 
 _DRAWS = 10_000
 _POWER = 0.9
-_MUST_AGREE = ("estimator", "folds", "seed", "columns", "real_digest")
+_MUST_AGREE = ("estimator", "folds", "seed", "columns", "digest")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Difference:
             times in ten with as many samples.
 
     Example:
-        >>> from tradeoff.ratio import Difference
+        >>> from tradeoff.curves import Difference
         >>> Difference(value=0.1, error=0.02, p_value=6e-7, resolvable=0.065).value
         0.1
     """
@@ -69,7 +69,7 @@ class Comparison:
     Example:
         >>> import numpy as np
         >>> from tradeoff import pr_curve
-        >>> from tradeoff.ratio import compare_curves
+        >>> from tradeoff.curves import compare_curves
         >>> rng = np.random.default_rng(0)
         >>> real = rng.normal(0, 1, (1000, 2))
         >>> near, far = rng.normal(0.2, 1, (1000, 2)), rng.normal(1, 1, (1000, 2))
@@ -109,7 +109,7 @@ def compare_curves(
 
         >>> import numpy as np
         >>> from tradeoff import pr_curve
-        >>> from tradeoff.ratio import compare_curves
+        >>> from tradeoff.curves import compare_curves
         >>> rng = np.random.default_rng(1)
         >>> real = rng.normal(0, 1, (1000, 2))
         >>> first, second = (
@@ -150,25 +150,23 @@ class _DifferenceProcess:
     def __init__(self, first: CurveEstimate, second: CurveEstimate, lam: FloatArray) -> None:
         self.lam = lam
         threshold = -np.log(lam)
-        rejects = [e.real_log_ratios[:, None] < threshold for e in (first, second)]
-        held_out = ~np.isnan(first.real_log_ratios + second.real_log_ratios)
+        rejects = [e.real.log_ratios[:, None] < threshold for e in (first, second)]
+        counted = first.real.counted & second.real.counted
         paired = (rejects[0].astype(float) - rejects[1]) * lam
-        parts = [(paired[held_out], first.real_groups, first.real_folds, held_out)]
-        for sign, estimate in ((1.0, first), (-1.0, second)):
-            counted = ~np.isnan(estimate.generated_log_ratios)
-            passes = sign * (estimate.generated_log_ratios[counted, None] >= threshold).astype(
-                float
-            )
-            parts.append((passes, estimate.generated_groups, estimate.generated_folds, counted))
+        parts = [(paired[counted], first.real, counted)]
+        for sign, side in ((1.0, first.generated), (-1.0, second.generated)):
+            passes = sign * (side.log_ratios[side.counted, None] >= threshold).astype(float)
+            parts.append((passes, side, side.counted))
         self.value = sum((rows.mean(0) for rows, *_ in parts), np.zeros(lam.size))
         self.covariance = np.zeros((lam.size, lam.size))
-        folds = np.unique(first.real_folds[held_out])
+        folds = np.unique(first.real.folds[counted])
         self.by_fold = np.zeros((folds.size, lam.size))
         scales = (lam, np.ones_like(lam), np.ones_like(lam))
-        for scale, (rows, groups, fold, counted) in zip(scales, parts, strict=True):
-            self.covariance += _covariance(rows, None if groups is None else groups[counted], scale)
+        for scale, (rows, side, counted) in zip(scales, parts, strict=True):
+            groups = None if side.groups is None else side.groups[counted]
+            self.covariance += _covariance(rows, groups, scale)
             for i, number in enumerate(folds):
-                chosen = fold[counted] == number
+                chosen = side.folds[counted] == number
                 self.by_fold[i] += rows[chosen].mean(0) if chosen.any() else rows.mean(0)
         unstable = np.any([_is_near_identity(e, lam) for e in (first, second)], axis=0)
         self.covariance *= np.outer(*[np.where(unstable, 2.0**0.5, 1.0)] * 2)
@@ -244,7 +242,7 @@ def _check_comparable(first: CurveEstimate, second: CurveEstimate) -> None:
     for key in _MUST_AGREE:
         ours, theirs = first.provenance[key], second.provenance[key]
         if ours != theirs:
-            what = "real samples" if key == "real_digest" else key
+            what = "real samples" if key == "digest" else key
             raise InvalidInputError(
                 f"Two models must be measured against the same {what} to be compared. "
                 f"Got {ours} and {theirs}."
@@ -252,7 +250,7 @@ def _check_comparable(first: CurveEstimate, second: CurveEstimate) -> None:
     # A model of a few values moves its copies among the real samples to other folds: each real
     # sample is held out once all the same, and the differences stay paired.
     ours, theirs = (
-        np.arange(0) if e.real_groups is None else e.real_groups for e in (first, second)
+        np.arange(0) if e.real.groups is None else e.real.groups for e in (first, second)
     )
     if not np.array_equal(ours, theirs):
         raise InvalidInputError(

@@ -9,26 +9,25 @@ one side is replaced by near-copies of a few real samples, so that precision is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_features, check_seed
+from tradeoff._validation import check_seed
+from tradeoff.curves.estimate import estimate_curve
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.crossfit import check_estimator
-from tradeoff.ratio.estimate import pr_curve
-from tradeoff.ratio.folds import content_halves
-from tradeoff.ratio.registry import ESTIMATORS
+from tradeoff.ratio.registry import ESTIMATORS, find_estimator
+from tradeoff.samples import Pair, Side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
 
+    from tradeoff.curves.estimate import CurveEstimate
     from tradeoff.ratio.base import Estimator
-    from tradeoff.ratio.estimate import CurveEstimate
 
-__all__ = ["FEWEST_SAMPLES", "Diagnosis", "diagnose"]
+__all__ = ["FEWEST_SAMPLES", "Diagnosis", "diagnose", "diagnose_pair"]
 
 _ALTERED = 0.1
 _SEEN = 2 / 3  # of the known gap, at least
@@ -129,7 +128,7 @@ def diagnose(
     jobs: int | None = None,
     progress: bool = True,
 ) -> Diagnosis:
-    """Ceiling and tightness of the curve that :func:`~tradeoff.ratio.pr_curve` gives.
+    """Ceiling and tightness of the curve that :func:`~tradeoff.curves.pr_curve` gives.
 
     The real samples are divided in two by their content, and everything is compared at that size.
     Samples are taken to be independent.
@@ -156,19 +155,33 @@ def diagnose(
         >>> line.verdict[:45]
         'Only an upper bound here: of a known gap of 0'
     """
-    x, y = check_features(real=real, generated=generated)
-    for name, side in (("real", x), ("generated", y)):
+    pair = Pair.of(real=real, generated=generated)
+    return diagnose_pair(
+        pair, estimator=estimator, folds=folds, seed=seed, jobs=jobs, progress=progress
+    )
+
+
+def diagnose_pair(
+    pair: Pair,
+    *,
+    estimator: Any = "stack",
+    folds: int = 5,
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: bool = True,
+) -> Diagnosis:
+    """Ceiling and tightness of the curve of a pair; see `diagnose`."""
+    for side in pair:
         if len(side) < FEWEST_SAMPLES:
             raise InvalidInputError(
-                f"`{name}` must hold at least {FEWEST_SAMPLES} samples to be diagnosed. "
+                f"`{side.name}` must hold at least {FEWEST_SAMPLES} samples to be diagnosed. "
                 f"Got {len(side)}."
             )
-    model, seed = check_estimator(estimator), check_seed(seed)
+    model, seed = find_estimator(estimator), check_seed(seed)
 
-    def measure(real: FloatArray, generated: FloatArray, by: Estimator = model) -> CurveEstimate:
-        return pr_curve(
-            real=real,
-            generated=generated,
+    def measure(real: Side, generated: Side, by: Estimator = model) -> CurveEstimate:
+        return estimate_curve(
+            Pair(real, generated),
             estimator=by,
             folds=folds,
             seed=seed,
@@ -176,15 +189,15 @@ def diagnose(
             progress=progress,
         )
 
-    half, rest = content_halves(x, seed)
-    made = content_halves(y, seed)[0]
-    size = min(len(half), len(rest), len(made))
-    half, rest, made = half[:size], rest[:size], made[:size]
-    rivals = {name: ESTIMATORS[name]() for name in _RIVALS}
+    baseline = pair.real_against_real(seed)
+    sides = (*baseline, pair.generated.halves(seed)[0])
+    size = min(len(side) for side in sides)
+    half, rest, made = (side.take(slice(size)) for side in sides)
+    rivals = {name: ESTIMATORS[name].make() for name in _RIVALS}
     return Diagnosis(
         ceiling=measure(half, rest),
         model=measure(half, made),
-        quarter=measure(half[: size // 2], made[: size // 2]),
+        quarter=measure(half.take(slice(size // 2)), made.take(slice(size // 2))),
         rivals={
             name: measure(half, made, rival) for name, rival in rivals.items() if rival != model
         },
@@ -192,17 +205,18 @@ def diagnose(
     )
 
 
-def _altered(x: FloatArray, seed: int) -> FloatArray:
+def _altered(side: Side, seed: int) -> Side:
     """A tenth of the rows replaced by near-copies of a few of the others.
 
     Of many choices the one whose mean is closest to that of the data, so that the mean hardly
     betrays it.
     """
-    rng = np.random.default_rng(seed)
+    rng, x = np.random.default_rng(seed), side.x
     altered = round(_ALTERED * len(x))
     kept, sd = x[altered:], x.std(0)
     z = (kept - kept.mean(0)) / np.where(sd > 0, sd, 1.0)
     choices = rng.integers(0, len(kept), (_CHOICES, _COPIED))
     copied = kept[choices[np.argmin([(z[rows].mean(0) ** 2).sum() for rows in choices])]]
     jitter = _JITTER * sd * rng.normal(size=(altered, x.shape[1]))
-    return np.concatenate((copied[rng.integers(0, _COPIED, altered)] + jitter, kept))
+    near_copies = copied[rng.integers(0, _COPIED, altered)] + jitter
+    return side.take(slice(altered, None)).preceded_by(near_copies)

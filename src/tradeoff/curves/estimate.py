@@ -12,22 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_features, check_seed
+from tradeoff._sides import Sides
+from tradeoff._validation import FloatArray, check_seed
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, PRCurve
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.profile import RatioProfile
+from tradeoff.curves.crossfit import cross_fit
+from tradeoff.curves.folds import Split, place
 from tradeoff.exceptions import UndefinedError
 from tradeoff.inference.certificate import certify
 from tradeoff.inference.intervals import CurveInterval, curve_interval
 from tradeoff.provenance import software_versions
-from tradeoff.ratio.crossfit import (
-    Split,
-    check_estimator,
-    cross_fit,
-    projected_columns,
-    row_caps,
-    sides_of,
-)
+from tradeoff.ratio.registry import find_estimator
+from tradeoff.ratio.stack import combines, projected_columns, row_caps
+from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,10 +35,39 @@ if TYPE_CHECKING:
     from tradeoff.core.divergence import Divergence
     from tradeoff.ratio.base import Estimator
 
-__all__ = ["BAND_SLOPES", "CurveEstimate", "pr_curve"]
+__all__ = ["BAND_SLOPES", "CurveEstimate", "HeldOut", "estimate_curve", "pr_curve"]
 
 BAND_SLOPES = np.geomspace(1 / 20, 20, 121)
 """Slopes at which bands are computed and whole curves are compared."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeldOut:
+    """Samples of one side as a curve was counted from them.
+
+    Args:
+        log_ratios: Held-out log p/q of every sample, shape (n,); NaN for samples that were never
+            held out, in a single split.
+        folds: Part of the data in which each sample is, shape (n,); 0 is the one that a single
+            split holds out.
+        groups: Number of the group of each sample, shape (n,); None if each sample is its own.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.curves import HeldOut
+        >>> side = HeldOut(log_ratios=np.array([0.5, np.nan]), folds=np.array([0, 1]))
+        >>> side.counted
+        array([ True, False])
+    """
+
+    log_ratios: FloatArray
+    folds: npt.NDArray[np.int64]
+    groups: npt.NDArray[np.intp] | None = None
+
+    @property
+    def counted(self) -> npt.NDArray[np.bool_]:
+        """Whether each sample was held out, shape (n,)."""
+        return ~np.isnan(self.log_ratios)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,15 +77,8 @@ class CurveEstimate:
     Args:
         raw: the curve as counted; its expectation is never below the truth.
         curve: the curve as shown, clipped at min(1, λ) and made monotone.
-        real_log_ratios: held-out log p/q of every real sample, shape (n,); NaN for samples that
-            were never held out, in a single split.
-        generated_log_ratios: the same for generated samples, shape (m,).
-        real_groups: number of the group of each real sample, shape (n,); None if each sample is
-            its own.
-        generated_groups: the same for generated samples, shape (m,).
-        real_folds: the part of the data in which each real sample is, shape (n,); 0 is the one
-            that a single split holds out.
-        generated_folds: the same for generated samples, shape (m,).
+        real: Real samples with their held-out log-ratios.
+        generated: Generated samples with theirs.
         provenance: estimator, folds, seed, sizes and versions.
 
     Example:
@@ -70,18 +90,14 @@ class CurveEstimate:
         ...     generated=rng.normal(0, 1, (500, 2)),
         ...     estimator="logistic",
         ... )
-        >>> estimate.real_log_ratios.shape, estimate.provenance["folds"]
+        >>> estimate.real.log_ratios.shape, estimate.provenance["folds"]
         ((500,), 5)
     """
 
     raw: PRCurve
     curve: PRCurve
-    real_log_ratios: FloatArray
-    generated_log_ratios: FloatArray
-    real_groups: npt.NDArray[np.intp] | None
-    generated_groups: npt.NDArray[np.intp] | None
-    real_folds: npt.NDArray[np.int64]
-    generated_folds: npt.NDArray[np.int64]
+    real: HeldOut
+    generated: HeldOut
     provenance: Mapping[str, Any]
 
     @property
@@ -97,8 +113,18 @@ class CurveEstimate:
     @property
     def errors(self) -> HeldOutErrors:
         """The held-out log-ratios of both sides, from which the curve was counted."""
-        real, generated = self.real_log_ratios, self.generated_log_ratios
-        return HeldOutErrors(real=real[~np.isnan(real)], generated=generated[~np.isnan(generated)])
+        real, generated = (side.log_ratios[side.counted] for side in self.sides)
+        return HeldOutErrors(real=real, generated=generated)
+
+    @property
+    def sides(self) -> Sides[HeldOut]:
+        """Both sides."""
+        return Sides(self.real, self.generated)
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether samples of a side are counted in groups."""
+        return any(side.groups is not None for side in self.sides)
 
     def interval(
         self, lam: npt.ArrayLike, *, level: float = 0.95, simultaneous: bool = False
@@ -110,12 +136,8 @@ class CurveEstimate:
             level: probability of covering.
             simultaneous: whether all intervals shall cover together.
         """
-        real, generated = (
-            None if groups is None else groups[~np.isnan(values)]
-            for groups, values in (
-                (self.real_groups, self.real_log_ratios),
-                (self.generated_groups, self.generated_log_ratios),
-            )
+        real, generated = self.sides.map(
+            lambda side: None if side.groups is None else side.groups[side.counted]
         )
         return curve_interval(
             self.errors,
@@ -155,7 +177,7 @@ class CurveEstimate:
                 "A certificate must come from a single split, since rules of several folds depend "
                 "on each other's samples: call pr_curve with folds=1."
             )
-        if self.real_groups is not None or self.generated_groups is not None:
+        if self.is_grouped:
             raise UndefinedError(
                 "A certificate counts independent samples, and there is none for groups: keep one "
                 "sample of each."
@@ -221,37 +243,56 @@ def pr_curve(
         >>> {name: round(value, 1) for name, value in estimate.headline.items()}
         {'precision at λ = 20': 1.0, 'recall at λ = 0.4': 0.5}
     """
-    x, y = check_features(real=real, generated=generated)
-    model = check_estimator(estimator)
-    seed = check_seed(seed)
-    split = Split.of(folds, model)
-    sides = sides_of(
-        x, y, split, real_groups=real_groups, generated_groups=generated_groups, seed=seed
+    pair = Pair.of(
+        real=real,
+        generated=generated,
+        real_groups=real_groups,
+        generated_groups=generated_groups,
     )
-    log_ratios = cross_fit(model, sides, split, seed=seed, jobs=jobs, progress=progress)
-    counted = [values[~np.isnan(values)] for values in log_ratios]
-    raw = HeldOutErrors(real=counted[0], generated=counted[1]).curve()
+    return estimate_curve(
+        pair, estimator=estimator, folds=folds, seed=seed, jobs=jobs, progress=progress
+    )
+
+
+def estimate_curve(
+    pair: Pair,
+    *,
+    estimator: Any = "stack",
+    folds: int = 5,
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: bool = True,
+) -> CurveEstimate:
+    """The curve of a pair; see `pr_curve`."""
+    model, seed = find_estimator(estimator), check_seed(seed)
+    split = Split.of(folds, every_pair=combines(model))
+    placed = place(pair, split, seed=seed)
+    log_ratios = cross_fit(model, placed, split, seed=seed, jobs=jobs, progress=progress)
+    real, generated = (
+        HeldOut(log_ratios=values, folds=split.parts(side.fold_keys), groups=side.groups)
+        for values, side in zip(log_ratios, placed, strict=True)
+    )
+    counted = {
+        "real": real.log_ratios[real.counted],
+        "generated": generated.log_ratios[generated.counted],
+    }
+    raw = HeldOutErrors(**counted).curve()
     return CurveEstimate(
         raw=raw,
         curve=raw.clipped(),
-        real_log_ratios=log_ratios[0],
-        generated_log_ratios=log_ratios[1],
-        real_groups=sides[0].groups,
-        generated_groups=sides[1].groups,
-        real_folds=split.parts(sides[0].fold_keys),
-        generated_folds=split.parts(sides[1].fold_keys),
+        real=real,
+        generated=generated,
         provenance={
             "measured": "precision-recall curve, errors of a held-out log-ratio",
             "estimator": repr(model),
             "folds": split.folds,
             "seed": seed,
-            "real_samples": len(x),
-            "generated_samples": len(y),
-            "columns": x.shape[1],
-            "components": projected_columns(model, x.shape[1]),
+            "samples": pair.sizes,
+            "columns": pair.columns,
+            "components": projected_columns(model, pair.columns),
             "row_caps": row_caps(model),
-            "grouped": real_groups is not None or generated_groups is not None,
-            "real_digest": sides[0].digest,
+            "grouped": any(side.groups is not None for side in pair),
+            "digest": pair.real.digest_for(seed),
             "versions": software_versions(),
         },
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Finding", "Score"]
+__all__ = ["Score", "number"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,15 +12,16 @@ class Score:
     """A number, its interval, and what it is worth when nothing is wrong.
 
     Args:
-        value: the number.
-        low: lower limit; None where no honest interval is known.
-        high: upper limit.
-        expected: the same quantity of a perfect model: real against real, at half the size, or a
-            closed form where there is one; None where it was not measured.
-        expected_high: what `expected` may be at most, where its own noise is known.
+        value: The number.
+        low: Lower confidence limit; None where no honest interval is known.
+        high: Upper confidence limit.
+        expected: The baseline, the same quantity when both sets come from the real data: one half
+            of the real samples against the other, or a closed form where there is one; None where
+            it was not measured.
+        expected_high: Upper limit of `expected`, where its own noise is known.
 
     Example:
-        >>> from tradeoff.evaluation import Score
+        >>> from tradeoff.metrics import Score
         >>> print(Score(value=0.713, low=0.69, high=0.735, expected=0.998))
         0.713 [0.690, 0.735], real against real 0.998
     """
@@ -58,21 +59,3 @@ def number(value: float) -> str:
     if 1e-9 < abs(value) < 1e-3:
         return f"{value:.1e}"
     return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a number shows.
-
-    Args:
-        name: precision lost, recall lost, memorized or repeats itself.
-        sentence: what it means.
-
-    Example:
-        >>> from tradeoff.evaluation import Finding
-        >>> Finding("repeats itself", "90% of generated samples repeat an earlier one.").name
-        'repeats itself'
-    """
-
-    name: str
-    sentence: str

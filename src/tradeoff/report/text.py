@@ -1,4 +1,4 @@
-"""An evaluation on one screen, as plain text."""
+"""Results on one screen, as plain text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from tradeoff.core.curve import HEADLINE_PRECISION_LAM
-from tradeoff.evaluation.result import meaning_of
+from tradeoff.metrics.registry import find_metric
 
 if TYPE_CHECKING:
     from tradeoff.evaluation.comparison import ModelComparison
@@ -31,16 +31,22 @@ HEADER = ("", "value", "interval", "real/real", "meaning")
 def title_of(evaluation: Evaluation) -> str:
     """Sizes and features."""
     about = evaluation.provenance
-    sizes = f"{about['real_samples']:,} real and {about['generated_samples']:,} generated"
+    sizes = " and ".join(f"{size:,} {side}" for side, size in about["samples"].items())
     return f"{sizes} samples, {about['features']}"
 
 
 def rows_of(evaluation: Evaluation) -> list[tuple[str, ...]]:
     """Key, value, interval, real against real, and meaning of every score."""
     return [
-        (key, score.value_text, score.interval_text, score.expected_text, meaning_of(key))
+        (key, score.value_text, score.interval_text, score.expected_text, _meaning(key))
         for key, score in evaluation.scores.items()
     ]
+
+
+def _meaning(key: str) -> str:
+    """What a metric says; nothing for numbers that only a protocol has."""
+    metric = find_metric(key)
+    return "" if metric is None else metric.meaning
 
 
 def sentences_of(evaluation: Evaluation) -> list[tuple[str, str]]:

@@ -1,0 +1,5 @@
+"""The honest curve of two samples: cross-fitting, intervals, comparison and controls."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

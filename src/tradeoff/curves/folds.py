@@ -1,0 +1,161 @@
+"""Where samples are held out: folds by content or group, or a single split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tradeoff._sides import Sides
+from tradeoff._validation import check_count
+from tradeoff.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tradeoff.samples import Pair, Side
+
+__all__ = ["Placed", "Split", "place"]
+
+_FEWEST_SAMPLES = 20
+_FEWEST_VALUES = 5
+_FEW_VALUES = 50
+_TRAINING_PARTS = 4  # of a single split
+
+
+@dataclass(frozen=True)
+class Split:
+    """Parts of the data, and the pairs of them that are left out together.
+
+    Args:
+        folds: Number of folds; 1 is a single split.
+        pairs: Parts that a fit leaves out.
+        held_out: Parts that are counted.
+    """
+
+    folds: int
+    pairs: tuple[tuple[int, int], ...]
+    held_out: tuple[int, ...]
+
+    @classmethod
+    def of(cls, folds: int, *, every_pair: bool) -> Split:
+        """Pairs of folds; or a single split, one half held out, the other in four parts.
+
+        Args:
+            folds: Number of folds.
+            every_pair: Whether all pairs of folds are left out in turn, or only neighboring ones.
+        """
+        folds = check_count("folds", folds)
+        if folds == 2:
+            raise InvalidInputError("`folds` must be 1, a single split, or at least 3. Got 2.")
+        if folds == 1:
+            return cls(folds, tuple((0, part + 1) for part in range(_TRAINING_PARTS)), (0,))
+        pairs = tuple(combinations(range(folds), 2))
+        if not every_pair:
+            pairs = tuple((j, k) for j, k in pairs if k - j in (1, folds - 1))
+        return cls(folds, pairs, tuple(range(folds)))
+
+    def parts(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """The part of each key, shape (n,)."""
+        if self.folds > 1:
+            return (keys % np.uint64(self.folds)).astype(np.int64)
+        # The lowest bit chooses the half, the next ones the part of the training half.
+        training = 1 + keys // np.uint64(2) % np.uint64(_TRAINING_PARTS)
+        return np.where(keys % np.uint64(2) == 0, 0, training).astype(np.int64)
+
+    def partners(self, part: int) -> list[tuple[int, int]]:
+        """The pairs whose fits have not seen a part."""
+        return [pair for pair in self.pairs if part in pair]
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A side, and the keys that place its samples in parts and order them within.
+
+    Args:
+        side: The samples.
+        fold_keys: Keys by which samples are placed, shape (n,).
+        seed: Seed of the keys.
+    """
+
+    side: Side
+    fold_keys: npt.NDArray[np.uint64]
+    seed: int
+
+    @classmethod
+    def of(cls, side: Side, split: Split, *, seed: int) -> Placed:
+        """Groups place samples where they are given, and content does where not."""
+        keys = side.group_keys_for(seed)
+        if keys is None:
+            keys = side.draws_for(seed) if split.folds == 1 else side.keys_for(seed)
+        return cls(side, keys, seed)
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.intp]:
+        """Indices in an order that follows content, so that fits and sums round the same."""
+        return np.lexsort((self.side.keys_for(self.seed), self.fold_keys))
+
+    @cached_property
+    def groups(self) -> npt.NDArray[np.intp] | None:
+        """Number of each sample's group; None if each sample is its own."""
+        if self.side.groups is None:
+            return None
+        return np.unique(self.fold_keys, return_inverse=True)[1]
+
+
+def place(pair: Pair, split: Split, *, seed: int) -> Sides[Placed]:
+    """Both sides with their places; equal samples or groups have the same place on both."""
+    sides = Sides(*(Placed.of(side, split, seed=seed) for side in pair))
+    for placed in sides:
+        _check_size(placed)
+    few = [keys for placed in sides if (keys := np.unique(placed.fold_keys)).size < _FEW_VALUES]
+    if few:  # hashes would leave folds empty where there are only a few values to place
+        ranked = np.unique(np.concatenate(few))
+        sides = sides.map(lambda placed: replace(placed, fold_keys=_by_rank(placed, ranked)))
+    for placed in sides:
+        _check_parts(placed, split)
+    return sides
+
+
+def _by_rank(placed: Placed, ranked: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    keys = placed.fold_keys
+    rank = np.searchsorted(ranked, keys).astype(np.uint64)
+    return np.where(np.isin(keys, ranked), rank, keys)
+
+
+def _check_size(placed: Placed) -> None:
+    side = placed.side
+    groups = len(np.unique(placed.fold_keys))
+    if side.groups is not None and groups < _FEWEST_SAMPLES:
+        raise InvalidInputError(
+            f"`{side.name}` must hold at least {_FEWEST_SAMPLES} groups. Got {groups}."
+        )
+    if len(side) < _FEWEST_SAMPLES:
+        raise InvalidInputError(
+            f"`{side.name}` must hold at least {_FEWEST_SAMPLES} samples. Got {len(side)}."
+        )
+    if side.distinct < _FEWEST_VALUES:
+        raise InvalidInputError(
+            f"`{side.name}` must hold at least {_FEWEST_VALUES} distinct samples. "
+            f"Got {side.distinct}: count so few values, and use RatioProfile.from_masses."
+        )
+
+
+def _check_parts(placed: Placed, split: Split) -> None:
+    """Every fit has samples of this side, and so has every combination that is learned."""
+    part = split.parts(placed.fold_keys)
+    counts = np.bincount(part, minlength=1 + max(max(pair) for pair in split.pairs))
+    fitted = [len(part) - counts[list(pair)].sum() for pair in split.pairs]
+    # Of a pair of parts (i, j), sum(pair) - i is j: what is learned for i is learned on the others.
+    taught = [
+        sum(counts[sum(pair) - fold] for pair in split.partners(fold)) for fold in split.held_out
+    ]
+    if not (min(fitted) and min(taught) and counts[list(split.held_out)].any()):
+        raise InvalidInputError(
+            f"`folds` must leave samples of both sides in every part. Got {split.folds} folds "
+            f"for {len(part)} samples in `{placed.side.name}`, "
+            f"{len(np.unique(placed.fold_keys))} of them distinct."
+        )

@@ -1,0 +1,251 @@
+"""Real data embedded once: made, saved, loaded, and shared between runs and models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack
+
+from tradeoff.data import Sample, open_source
+from tradeoff.engine import embed_source
+from tradeoff.evaluation.reference_files import read_reference, write_reference
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.features import FeatureStore, TableEncoder, open_embedder
+from tradeoff.metrics.neighbors import neighbors_of
+from tradeoff.samples import Side
+from tradeoff.settings import EmbedSettings, Options, Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tradeoff.data.base import Broken, Kind, Source
+    from tradeoff.engine import Embedded
+    from tradeoff.features import Embedder
+
+__all__ = ["Reference", "embed_with", "open_samples", "side_of"]
+
+_IDENTITY = ("features", "preprocessing", "weights")
+_OF_THE_ENCODER = ("features", "size", "dtype")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reference:
+    """Real samples with their features, against which any number of models is measured.
+
+    Pass it as ``real=`` to `evaluate` or `compare`. What depends on the real samples alone, such as
+    their nearest neighbors, is computed once and saved with it.
+
+    Args:
+        side: The samples.
+        kind: What they are: image, text, table or features.
+        encoder: Name, preprocessing and weights of the encoder.
+        settings: Settings with which they were read and embedded.
+        broken: Items that could not be read.
+        table: Encoding of a table, which is fitted on the real side; None for other kinds.
+        embedder: The encoder itself; opened by its name if not given.
+        reused: Number of samples whose features were in the store.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import evaluate
+        >>> from tradeoff.evaluation import Reference
+        >>> rng = np.random.default_rng(0)
+        >>> reference = Reference.make(rng.normal(size=(500, 2)))
+        >>> near, far = (
+        ...     evaluate(real=reference, generated=rng.normal(shift, 1, (500, 2)),
+        ...              metrics="knn.precision")["knn.precision"].value
+        ...     for shift in (0.0, 3.0)
+        ... )
+        >>> near > 0.95 > 0.2 > far
+        True
+    """
+
+    side: Side
+    kind: Kind
+    encoder: Mapping[str, str]
+    settings: EmbedSettings
+    broken: tuple[Broken, ...] = ()
+    table: TableEncoder | None = None
+    embedder: Embedder | None = field(default=None, repr=False)
+    reused: int = 0
+
+    @classmethod
+    def make(
+        cls,
+        real: Any,
+        *,
+        settings: EmbedSettings | None = None,
+        progress: bool = True,
+        **options: Unpack[Options],
+    ) -> Reference:
+        """Embed real samples.
+
+        Args:
+            real: Samples as `evaluate` accepts them.
+            settings: Settings of reading and embedding.
+            progress: False silences the progress line.
+            options: Single settings by name, which override those.
+        """
+        base = Settings() if settings is None else settings
+        names = {f.name for f in fields(EmbedSettings)}
+        changed = Settings.of({**options})
+        chosen = {
+            name: getattr(changed if name in options else base, name) for name in sorted(names)
+        }
+        if unused := set(options) - names:
+            raise InvalidInputError(
+                f"A reference only embeds samples: pass `{min(unused)}` to `evaluate` instead."
+            )
+        settings = EmbedSettings(**chosen)
+        return cls.embed(open_samples(real, "real", settings), settings, progress=progress)
+
+    @classmethod
+    def embed(cls, source: Source, settings: EmbedSettings, *, progress: bool) -> Reference:
+        """Embed a source that has been opened and checked."""
+        embedder = _encoder_for(source, settings)
+        found = embed_with(embedder, source, "real", settings, progress=progress)
+        return cls(
+            side=side_of(found, "real"),
+            kind=source.kind,
+            encoder={key: str(found.provenance[key]) for key in _IDENTITY},
+            settings=settings,
+            broken=found.broken,
+            table=embedder if isinstance(embedder, TableEncoder) else None,
+            embedder=embedder,
+            reused=found.reused,
+        )
+
+    def adapted(self, settings: EmbedSettings) -> Reference:
+        """The reference with the encoder that settings ask for, which must be its own."""
+        plain = EmbedSettings()
+        asked = [n for n in _OF_THE_ENCODER if getattr(settings, n) != getattr(plain, n)]
+        if not asked and self.embedder is not None:
+            return self
+        wanted = replace(
+            settings,
+            **{n: getattr(self.settings, n) for n in _OF_THE_ENCODER if n not in asked},
+        )
+        if self.table is not None and wanted.features in (None, "table"):
+            return replace(self, embedder=self.table)
+        embedder = _open(self.kind, wanted)
+        for name, attribute in zip(_IDENTITY, ("name", "preprocessing", "weights"), strict=True):
+            found = getattr(embedder, attribute)
+            if found != self.encoder[name]:
+                raise InvalidInputError(
+                    f"The {attribute} of the encoder must be that of the reference, "
+                    f"{self.encoder[name]!r}. Got {found!r}: choose the same encoder, or make the "
+                    "reference anew."
+                )
+        return replace(self, embedder=embedder)
+
+    @cached_property
+    def opened(self) -> Embedder:
+        """The encoder, ready to embed other samples."""
+        found = self if self.embedder is not None else self.adapted(self.settings)
+        assert found.embedder is not None
+        return found.embedder
+
+    def prepare(self, k: int = 5, *, progress: bool = True) -> None:
+        """Find the neighbors of all samples now, so that they are saved with the reference.
+
+        Args:
+            k: Rank of neighbors, as in `evaluate`.
+            progress: False silences the progress line.
+        """
+        neighbors_of(self.side, min(k + 1, len(self.side) - 1), progress=progress)
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write the reference into a folder, with a checksum of each file.
+
+        Args:
+            folder: Folder of the files, created if needed.
+            overwrite: Whether an earlier reference in it is replaced.
+        """
+        write_reference(
+            folder,
+            self.side,
+            {
+                "kind": self.kind,
+                "encoder": dict(self.encoder),
+                "settings": self._plain_settings(),
+                "broken": [[item.id, item.reason] for item in self.broken],
+                "table": None if self.table is None else asdict(self.table),
+            },
+            overwrite=overwrite,
+        )
+
+    def _plain_settings(self) -> dict[str, Any]:
+        values = {f.name: getattr(self.settings, f.name) for f in fields(self.settings)}
+        return Settings(**values).to_dict()
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Reference:
+        """Read what `save` wrote; damaged files are refused by name."""
+        side, about = read_reference(folder)
+        return cls(
+            side=side,
+            kind=about["kind"],
+            encoder=about["encoder"],
+            settings=EmbedSettings(**about["settings"]),
+            broken=tuple(about["broken"]),
+            table=_table_from(about["table"]),
+        )
+
+
+def _table_from(fields: Mapping[str, Any] | None) -> TableEncoder | None:
+    if fields is None:
+        return None
+    return TableEncoder(
+        numbers=tuple((name, mean, deviation) for name, mean, deviation in fields["numbers"]),
+        categories=tuple((name, tuple(values)) for name, values in fields["categories"]),
+    )
+
+
+def open_samples(value: Any, name: str, settings: EmbedSettings) -> Source:
+    """A source of samples, of which there is at least one."""
+    source = open_source(
+        value, name=name, kind=settings.kind, column=settings.column, label=settings.label
+    )
+    if not isinstance(value, Iterator):  # which can be read only once
+        next(iter(source), None)  # an empty source says so
+    return source
+
+
+def side_of(found: Embedded, name: str) -> Side:
+    """Embedded samples as a side."""
+    return Side(name=name, features=found.features, ids=found.ids, labels=found.labels)
+
+
+def embed_with(
+    embedder: Embedder, source: Source, name: str, settings: EmbedSettings, *, progress: bool
+) -> Embedded:
+    """Features of a source by an encoder."""
+    return embed_source(
+        source,
+        embedder,
+        name=name,
+        store=None if settings.store is None else FeatureStore(settings.store),
+        limit=settings.limit,
+        broken=settings.broken,
+        seed=settings.seed,
+        progress=progress,
+    )
+
+
+def _encoder_for(real: Source, settings: EmbedSettings) -> Embedder:
+    if real.kind == "table" and settings.features in (None, "table"):
+        rows = (item.content for item in real if isinstance(item, Sample))
+        return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))
+    return _open(real.kind, settings)
+
+
+def _open(kind: Kind, settings: EmbedSettings) -> Embedder:
+    return open_embedder(
+        settings.features,
+        kind=kind,
+        size=settings.size,
+        trusted=settings.trusted,
+        device=settings.device,
+        dtype=settings.dtype,
+    )

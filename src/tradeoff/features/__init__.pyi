@@ -1,0 +1,26 @@
+from .base import Embedder
+from .files import NetworkFile
+from .hub import HubImages, HubTexts
+from .images import Pixels, decode_image
+from .offline import EfficientNetLite0, MiniLM
+from .open import open_embedder
+from .plain import Function, Identity
+from .store import FeatureStore, Shelf
+from .table import TableEncoder
+
+__all__ = [
+    "EfficientNetLite0",
+    "Embedder",
+    "FeatureStore",
+    "Function",
+    "HubImages",
+    "HubTexts",
+    "Identity",
+    "MiniLM",
+    "NetworkFile",
+    "Pixels",
+    "Shelf",
+    "TableEncoder",
+    "decode_image",
+    "open_embedder",
+]

@@ -1,0 +1,38 @@
+"""Settings that integrations share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tradeoff.evaluation.pipeline import settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tradeoff.settings import Settings
+
+__all__ = ["LOGGED", "logged_settings"]
+
+LOGGED = (
+    "curve.precision",
+    "curve.recall",
+    "knn.precision",
+    "knn.recall",
+    "knn.density",
+    "knn.coverage",
+)
+"""Metrics of a training loop unless others are chosen."""
+
+
+def logged_settings(*, metrics: Sequence[str], k: int, estimator: Any, seed: int) -> Settings:
+    """Checked settings without a diagnosis, which a training loop has no time for."""
+    return settings_of(
+        None,
+        {
+            "metrics": tuple(metrics),
+            "k": k,
+            "estimator": estimator,
+            "seed": seed,
+            "diagnose": False,
+        },
+    )

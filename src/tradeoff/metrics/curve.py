@@ -1,0 +1,98 @@
+"""Scores of the precision-recall curve, with its ceiling, tightness and certificate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tradeoff._sides import Sides
+from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.curves.diagnosis import FEWEST_SAMPLES, diagnose_pair
+from tradeoff.curves.estimate import estimate_curve
+from tradeoff.metrics.family import Measured, MeasuredCurve, Request
+from tradeoff.metrics.score import Score
+from tradeoff.samples import Pair, Side
+
+if TYPE_CHECKING:
+    from tradeoff.core.curve import PRCurve
+    from tradeoff.curves import CurveEstimate
+
+__all__ = ["measure"]
+
+_FEWEST_GROUPS = 20
+
+
+def measure(pair: Pair, request: Request) -> Measured:
+    """Precision, recall, F-score and area of the held-out curve."""
+    options: dict[str, Any] = {
+        "estimator": request.estimator,
+        "seed": request.seed,
+        "progress": request.progress,
+    }
+    has_few_values = any(_has_few_values(side) for side in pair)
+    grouped = Pair(*(_with_copies_as_groups(side) for side in pair))
+    estimate = estimate_curve(grouped, folds=request.folds, **options)
+    curve = MeasuredCurve(
+        estimate=estimate,
+        band=estimate.with_band(level=request.level),
+        has_few_values=has_few_values,
+    )
+    enough = min(pair.sizes.values()) >= FEWEST_SAMPLES
+    if request.diagnose and enough and not has_few_values:
+        curve = replace(curve, diagnosis=diagnose_pair(pair, folds=request.folds, **options))
+        if not estimate.is_grouped:  # a certificate counts independent samples
+            single = estimate_curve(pair, folds=1, **options)
+            curve = replace(curve, certificate=single.certificate(miss=1.0 - request.level))
+    return Measured(
+        scores={key: _score(key, curve, request.level) for key in request.keys},
+        values=Sides(*({"log_ratio": s.log_ratios, "fold": s.folds} for s in estimate.sides)),
+        provenance={"curve": dict(estimate.provenance)},
+        curve=curve,
+    )
+
+
+def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
+    """Precision and recall have intervals of their own; of the rest, the ends of the band."""
+    ceiling = None if curve.diagnosis is None else curve.diagnosis.ceiling.curve
+    if key in ("curve.area", "curve.f_score"):
+        value, low, high, expected = (
+            _summary(key, line)
+            for line in (curve.band, curve.band.lower, curve.band.upper, ceiling)
+        )
+    else:
+        value, low, high, expected = _at_headline(key, curve.estimate, curve.band, ceiling, level)
+    low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
+    if curve.has_few_values:
+        low, high = 0.0, 1.0
+    return Score(value=float(value or 0.0), low=low, high=high, expected=expected)
+
+
+def _summary(key: str, curve: PRCurve | None) -> float | None:
+    if curve is None:
+        return None
+    return curve.area if key == "curve.area" else float(curve.f_score(1.0))
+
+
+def _at_headline(
+    key: str, estimate: CurveEstimate, band: PRCurve, ceiling: PRCurve | None, level: float
+) -> tuple[float, float, float, float | None]:
+    name = key.partition(".")[2]
+    lam = HEADLINE_PRECISION_LAM if name == "precision" else HEADLINE_RECALL_LAM
+    low, high = getattr(estimate.interval([lam], level=level), name)[0]
+    expected = None if ceiling is None else getattr(ceiling, name)(lam)
+    return getattr(band, name)(lam), low, high, expected
+
+
+def _has_few_values(side: Side) -> bool:
+    """Whether a side repeats too few distinct samples to be divided into folds.
+
+    Copies stay in one fold, so a few values that repeat are as many samples, and no more.
+    """
+    return side.distinct < min(FEWEST_SAMPLES, 0.5 * len(side))
+
+
+def _with_copies_as_groups(side: Side) -> Side:
+    """Copies as groups, so that intervals do not take them for independent samples."""
+    if not _FEWEST_GROUPS <= side.distinct < len(side) or _has_few_values(side):
+        return side
+    return replace(side, groups=side.keys.tolist())

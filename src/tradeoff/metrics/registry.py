@@ -1,0 +1,219 @@
+"""Every metric by its key, declared once and without importing what measures it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from tradeoff._registry import Registry, suggestion
+from tradeoff.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["FAMILIES", "Family", "Metric", "find_metric", "resolve_keys"]
+
+Better = Literal["higher", "lower", "neither"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One quantity.
+
+    Args:
+        key: Its name in results, such as ``knn.density``; the part before the dot is its family.
+        meaning: What it says, in a few words.
+        better: Which values are better: "higher", "lower", or "neither".
+        range: Smallest and largest possible value.
+        side: Side whose samples carry its values, "real" or "generated"; None if neither does.
+        on_request: Whether it is measured only if it is named, and not with its family.
+
+    Example:
+        >>> from tradeoff.metrics import Metric
+        >>> Metric("knn.density", "real neighborhoods that hold a generated sample").family
+        'knn'
+    """
+
+    key: str
+    meaning: str
+    better: Better = "higher"
+    range: tuple[float, float] = (0.0, 1.0)
+    side: Literal["real", "generated"] | None = None
+    on_request: bool = False
+
+    @property
+    def family(self) -> str:
+        """The part of the key before the dot."""
+        return self.key.partition(".")[0]
+
+    @property
+    def arrow(self) -> str:
+        """Direction of better values, as a sign."""
+        return {"higher": "↑", "lower": "↓", "neither": ""}[self.better]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Metrics that are measured together.
+
+    Args:
+        name: Name by which all of them are asked for.
+        measure: Function from a `Pair` and a `Request` to `Measured`, or where it is, as
+            ``package.module:name``. Families with the same function are measured in one call.
+        metrics: What it measures.
+        by_default: Whether it is measured unless metrics are chosen.
+        extra: Package that it needs, and the extra of tradeoff that installs it.
+        needs_labels: Whether both sides must have labels.
+
+    Example:
+        >>> from tradeoff.metrics import FAMILIES
+        >>> FAMILIES["copies"].by_default
+        True
+        >>> [metric.key for metric in FAMILIES["frechet"].metrics]
+        ['frechet.distance']
+    """
+
+    name: str
+    measure: Any
+    metrics: tuple[Metric, ...]
+    by_default: bool = False
+    extra: tuple[str, str] | None = None
+    needs_labels: bool = False
+
+    def __post_init__(self) -> None:
+        for metric in self.metrics:
+            if metric.family != self.name or not metric.key.partition(".")[2]:
+                raise InvalidInputError(
+                    f"Keys of the family `{self.name}` must begin with `{self.name}.`, got "
+                    f"`{metric.key}`."
+                )
+
+
+_NEIGHBORS = "tradeoff.metrics.neighbors:measure"
+_TORCH = ("torch", "torch")
+_UNBOUNDED = (0.0, math.inf)
+
+FAMILIES: Registry[Family] = Registry(
+    "metric",
+    "tradeoff.metrics",
+    (
+        Family(
+            "curve",
+            "tradeoff.metrics.curve:measure",
+            (
+                Metric("curve.precision", "realistic, at λ = 20"),
+                Metric("curve.recall", "covered, at λ = 0.4"),
+                Metric("curve.f_score", "best balance of both"),
+                Metric("curve.area", "the whole trade-off"),
+            ),
+            by_default=True,
+        ),
+        Family(
+            "knn",
+            _NEIGHBORS,
+            (
+                Metric("knn.precision", "generated near a real one", side="generated"),
+                Metric("knn.recall", "real near a generated one", side="real"),
+                Metric(
+                    "knn.density",
+                    "depth among real, may pass 1",
+                    range=_UNBOUNDED,
+                    side="generated",
+                ),
+                Metric("knn.coverage", "real balls that are hit", side="real"),
+                Metric("knn.authenticity", "not too close to a real one", side="generated"),
+                Metric(
+                    "knn.realism",
+                    "median depth, 1 is the edge",
+                    range=_UNBOUNDED,
+                    side="generated",
+                    on_request=True,
+                ),
+            ),
+            by_default=True,
+            extra=_TORCH,
+        ),
+        Family(
+            "clipped",
+            _NEIGHBORS,
+            (
+                Metric("clipped.density", "density without outliers", side="generated"),
+                Metric("clipped.coverage", "coverage without outliers", side="real"),
+            ),
+            extra=_TORCH,
+        ),
+        Family(
+            "cover",
+            _NEIGHBORS,
+            (
+                Metric("cover.precision", "generated amid real ones", side="generated"),
+                Metric("cover.recall", "real amid generated ones", side="real"),
+            ),
+            extra=_TORCH,
+        ),
+        Family(
+            "frechet",
+            "tradeoff.metrics.moments:measure_frechet",
+            (Metric("frechet.distance", "of Gaussians, 0 is best", "lower", _UNBOUNDED),),
+            by_default=True,
+        ),
+        Family(
+            "kernel",
+            "tradeoff.metrics.moments:measure_kernel",
+            (Metric("kernel.distance", "unbiased, 0 is best", "lower", (-math.inf, math.inf)),),
+            by_default=True,
+        ),
+        Family(
+            "copies",
+            "tradeoff.metrics.copies:measure",
+            (
+                Metric("copies.of_real", "identical to a real one", "lower", side="generated"),
+                Metric("copies.within", "identical to an earlier one", "lower", side="generated"),
+            ),
+            by_default=True,
+        ),
+    ),
+)
+"""Every family of metrics, by name."""
+
+
+def all_metrics() -> dict[str, Metric]:
+    """Every metric by its key."""
+    return {metric.key: metric for family in FAMILIES.values() for metric in family.metrics}
+
+
+def find_metric(key: str) -> Metric | None:
+    """A metric by its key; None for numbers that only a protocol has."""
+    return all_metrics().get(key)
+
+
+def default_metrics() -> tuple[str, ...]:
+    """Names of the families that are measured unless metrics are chosen."""
+    return tuple(family.name for family in FAMILIES.values() if family.by_default)
+
+
+def resolve_keys(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Keys of metrics and families, in the order in which they are declared."""
+    known, wanted = all_metrics(), set[str]()
+    for name in metrics:
+        if name in known:
+            wanted.add(name)
+        elif name in FAMILIES:
+            family = FAMILIES[name].metrics
+            wanted |= {metric.key for metric in family if not metric.on_request}
+        else:
+            raise InvalidInputError(_unknown(name, known))
+    if not wanted:
+        raise InvalidInputError("`metrics` must name at least one metric or family. Got none.")
+    return tuple(key for key in known if key in wanted)
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    """What to write instead of a name that is too short, or of one that is not known."""
+    same = [key for key in known if key.partition(".")[2] == name]
+    if len(same) > 1:
+        return f"`{name}` could be several metrics: write one of {', '.join(same)}."
+    if same:
+        return f"Unknown metric `{name}`. Did you mean `{same[0]}`?"
+    return f"Unknown metric `{name}`. {suggestion(name, (*FAMILIES, *known))}"

@@ -1,0 +1,5 @@
+"""Samples as everything that measures sees them: two sides with features, ids and groups."""
+
+from tradeoff.samples.pair import Pair, Side
+
+__all__ = ["Pair", "Side"]

@@ -1,0 +1,194 @@
+"""The two samples that are compared, checked once, and what is derived from each once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from tradeoff._validation import FloatArray, check_matrix, check_same_columns
+from tradeoff.samples.keys import draw_keys, group_keys, mixed_keys, row_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Sequence
+
+    import numpy.typing as npt
+
+__all__ = ["Pair", "Side"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Side:
+    """Samples of one side.
+
+    Args:
+        name: "real" or "generated", for messages.
+        features: One row per sample, of any precision, shape (n, d).
+        ids: Name of each sample; empty if they have none.
+        labels: Class of each sample, None where it has none; empty if there are no labels.
+        groups: Group of each sample, whose members are not independent; None if all are.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.samples import Side
+        >>> side = Side.of("real", np.array([[1.0], [2.0], [1.0]]))
+        >>> len(side), side.distinct
+        (3, 2)
+    """
+
+    name: str
+    features: npt.NDArray[Any]
+    ids: tuple[str, ...] = ()
+    labels: tuple[str | None, ...] = ()
+    groups: Sequence[object] | None = None
+    _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, name: str, features: Any, *, groups: Sequence[object] | None = None) -> Side:
+        """Check features given as an array, a tensor, a DataFrame or a list."""
+        return cls(name=name, features=check_matrix(name, features), groups=groups)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @property
+    def columns(self) -> int:
+        """Number of features of a sample."""
+        return int(self.features.shape[1])
+
+    @cached_property
+    def x(self) -> FloatArray:
+        """The features in float64, shape (n, d)."""
+        return np.ascontiguousarray(self.features, np.float64)
+
+    def remember(self, what: Hashable, compute: Callable[[], T]) -> T:
+        """Something that depends on this side alone, computed when it is first asked for."""
+        if what not in self._memo:
+            self._memo[what] = compute()
+        return cast("T", self._memo[what])
+
+    def remembered(self, what: Hashable) -> Any:
+        """Something that was computed before, or None."""
+        return self._memo.get(what)
+
+    def forget(self, what: Hashable) -> None:
+        """Drop something, so that it is computed anew."""
+        self._memo.pop(what, None)
+
+    @property
+    def keys(self) -> npt.NDArray[np.uint64]:
+        """A hash of each sample's features, shape (n,)."""
+        return self.remember("keys", lambda: row_keys(self.x))
+
+    def keys_for(self, seed: int) -> npt.NDArray[np.uint64]:
+        """The same for a seed."""
+        return self.remember(("keys", seed), lambda: mixed_keys(self.keys, seed))
+
+    def group_keys_for(self, seed: int) -> npt.NDArray[np.uint64] | None:
+        """A hash of each sample's group for a seed, shape (n,); None if there are no groups."""
+        if self.groups is None:
+            return None
+        keys = group_keys(self.groups, len(self), name=f"{self.name}_groups")
+        return mixed_keys(keys, seed)
+
+    def draws_for(self, seed: int) -> npt.NDArray[np.uint64]:
+        """Like `keys_for`, but different for copies of a sample."""
+        return self.remember(("draws", seed), lambda: draw_keys(self.keys_for(seed)))
+
+    @property
+    def distinct(self) -> int:
+        """Number of samples with different features."""
+        return self.remember("distinct", lambda: int(np.unique(self.keys).size))
+
+    def digest_for(self, seed: int) -> str:
+        """The same for two sides, at one seed, only if they hold the same rows in one order."""
+        return blake2b(self.keys_for(seed).tobytes(), digest_size=8).hexdigest()
+
+    def halves(self, seed: int) -> tuple[Side, Side]:
+        """Two halves by content, each in an order that follows content too."""
+
+        def compute() -> tuple[Side, Side]:
+            order = np.argsort(self.draws_for(seed), kind="stable")
+            return self.take(order[::2]), self.take(order[1::2])
+
+        return self.remember(("halves", seed), compute)
+
+    def take(self, rows: npt.NDArray[np.integer[Any]] | slice) -> Side:
+        """Some of the samples, which keep their keys."""
+        index = np.arange(len(self))[rows]
+        return Side(
+            name=self.name,
+            features=self.x[index],
+            ids=tuple(self.ids[i] for i in index) if self.ids else (),
+            labels=tuple(self.labels[i] for i in index) if self.labels else (),
+            groups=None if self.groups is None else [self.groups[i] for i in index],
+            _memo={"keys": self.keys[index]},
+        )
+
+    def preceded_by(self, rows: FloatArray) -> Side:
+        """These samples after some new rows, which alone are hashed."""
+        return Side(
+            name=self.name,
+            features=np.concatenate((rows, self.x)),
+            _memo={"keys": np.concatenate((row_keys(rows), self.keys))},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Real and generated samples with the same columns.
+
+    Args:
+        real: Samples of real data.
+        generated: Samples of a model.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.samples import Pair
+        >>> pair = Pair.of(real=np.zeros((3, 2)), generated=np.ones((4, 2)))
+        >>> [len(side) for side in pair], pair.columns
+        ([3, 4], 2)
+    """
+
+    real: Side
+    generated: Side
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        real: Any,
+        generated: Any,
+        real_groups: Sequence[object] | None = None,
+        generated_groups: Sequence[object] | None = None,
+    ) -> Pair:
+        """Check features of both sides."""
+        pair = cls(
+            Side.of("real", real, groups=real_groups),
+            Side.of("generated", generated, groups=generated_groups),
+        )
+        check_same_columns(**{side.name: side.columns for side in pair})
+        return pair
+
+    def __iter__(self) -> Iterator[Side]:
+        return iter((self.real, self.generated))
+
+    @property
+    def columns(self) -> int:
+        """Number of features of a sample."""
+        return self.real.columns
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of samples by side."""
+        return {"real": len(self.real), "generated": len(self.generated)}
+
+    def real_against_real(self, seed: int) -> Pair:
+        """The baseline: one half of the real samples in the role of the model."""
+        half, rest = self.real.halves(seed)
+        return Pair(half, replace(rest, name="generated"))
