@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tradeoff import HeldOutErrors
+from tradeoff.curves.crossfit import Split, fit_panel, sides_of
 from tradeoff.ratio.combination import Verdict
-from tradeoff.ratio.crossfit import Split, fit_panel, sides_of
 
 if TYPE_CHECKING:
     from tradeoff.ratio import Estimator

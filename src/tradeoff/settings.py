@@ -93,8 +93,8 @@ class MeasureSettings:
         ('knn.density',)
     """
 
-    metrics: str | tuple[str, ...] = field(
-        default=(),
+    metrics: str | tuple[str, ...] | None = field(
+        default=None,
         metadata={
             "help": "Keys such as knn.density, or families: {families}. Separated by commas."
         },
@@ -123,9 +123,9 @@ class MeasureSettings:
     seed: int = field(default=0, metadata={"help": "Seed of everything random."})
 
     def __post_init__(self) -> None:
-        one = isinstance(self.metrics, str)
-        metrics = (self.metrics,) if one else tuple(self.metrics)
-        object.__setattr__(self, "metrics", metrics or default_metrics())
+        metrics = default_metrics() if self.metrics is None else self.metrics
+        metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+        object.__setattr__(self, "metrics", metrics)
         if isinstance(self.estimator, dict):
             object.__setattr__(self, "estimator", estimator_from_fields(self.estimator))
 
@@ -177,7 +177,7 @@ class Settings(MeasureSettings, EmbedSettings):
             elif not isinstance(value, str):
                 changed[name] = getattr(value, "name", repr(value))
         if "metrics" in changed:
-            changed["metrics"] = list(self.metrics)
+            changed["metrics"] = list(changed["metrics"])
         return changed
 
 

@@ -187,7 +187,7 @@ def test_faults_do_not_stop_an_evaluation_and_are_named(tmp_path):
     )
     assert {item.id for item in result.broken["generated"]} == set(faults)
     assert all(item.reason.endswith(".") for item in result.broken["generated"])
-    assert result.provenance["generated_samples"] == 30
+    assert result.provenance["samples"]["generated"] == 30
 
 
 def test_a_row_with_a_cell_too_many(tmp_path):

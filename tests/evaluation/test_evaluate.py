@@ -1,6 +1,7 @@
 """From sources to a result: scores, findings, warnings, and a result that loses nothing."""
 
 import json
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from tradeoff import Evaluation, InvalidInputError, compare, evaluate
 from tradeoff.evaluation import ModelComparison, Score
 from tradeoff.evaluation.comparison import _corrected
 from tradeoff.evaluation.findings import findings_of, warnings_of
-from tradeoff.evaluation.keys import KEYS, resolve_keys
+from tradeoff.metrics import Measured
+from tradeoff.metrics.registry import all_metrics, resolve_keys
+from tradeoff.samples import Pair
 from tradeoff.settings import Settings
 
 QUICK = {"estimator": "logistic", "diagnose": False, "progress": False}
@@ -28,9 +31,9 @@ def test_families_and_keys():
         *("curve.precision", "curve.recall", "curve.f_score", "curve.area"),
     )
     assert resolve_keys(("knn.realism", "frechet")) == ("knn.realism", "frechet.distance")
-    assert set(resolve_keys(tuple({key.partition(".")[0] for key in KEYS}))) == set(KEYS) - {
-        "knn.realism"
-    }
+    assert set(resolve_keys(tuple({key.partition(".")[0] for key in all_metrics()}))) == set(
+        all_metrics()
+    ) - {"knn.realism"}
 
 
 def test_scores_are_those_of_the_functions_behind_them(curve_only):
@@ -43,7 +46,7 @@ def test_scores_are_those_of_the_functions_behind_them(curve_only):
     assert curve_only["curve.recall"].value == estimate.curve.recall(0.4)
     assert curve_only["curve.area"].low < curve_only["curve.area"].value
     np.testing.assert_array_equal(
-        curve_only.samples["real"].values["log_ratio"], estimate.real_log_ratios
+        curve_only.samples["real"].values["log_ratio"], estimate.real.log_ratios
     )
 
 
@@ -51,7 +54,7 @@ def test_scores_are_those_of_the_functions_behind_them(curve_only):
 def test_every_metric_is_measured_and_kept_by_id(tmp_path):
     every = ("curve", "knn", "knn.realism", "clipped", "cover", "frechet", "kernel", "copies")
     result = evaluate(real=REAL, generated=HALF, metrics=every, **QUICK)
-    assert list(result.scores) == list(KEYS)
+    assert list(result.scores) == list(all_metrics())
     from tradeoff import frechet_distance, support_metrics
 
     metrics = support_metrics(real=REAL, generated=HALF, progress=False)
@@ -61,9 +64,9 @@ def test_every_metric_is_measured_and_kept_by_id(tmp_path):
     assert result["frechet.distance"].value == frechet_distance(real=REAL, generated=HALF)
     real, made = result.samples["real"], result.samples["generated"]
     assert real.ids[:2] == ("real[0]", "real[1]")
-    for key, meaning in KEYS.items():
-        if meaning.side is not None:
-            side = real if meaning.side == "real" else made
+    for key, metric in all_metrics().items():
+        if metric.side is not None:
+            side = real if metric.side == "real" else made
             assert len(side.values[key]) == len(side.ids), key
     assert made.values["knn.precision"].mean() == metrics.precision
     nearest = int(np.argmin(((REAL - HALF[0]) ** 2).sum(1)))
@@ -149,7 +152,7 @@ def test_broken_rows_are_counted_and_named():
     holes[[3, 7], 0] = np.nan
     result = evaluate(real=REAL, generated=holes, metrics="curve", **QUICK)
     assert [item.id for item in result.broken["generated"]] == ["generated[3]", "generated[7]"]
-    assert result.provenance["generated_samples"] == 598
+    assert result.provenance["samples"]["generated"] == 598
     assert "broken: 2 of generated left out" in str(result)
     with pytest.raises(InvalidInputError, match=r"`generated\[3\]` of generated is broken"):
         evaluate(real=REAL, generated=holes, metrics="curve", broken="stop", **QUICK)
@@ -208,8 +211,9 @@ def test_findings(scores, names):
 
 
 def warnings(scores, real=1000, generated=1000, columns=10, **options):
-    sizes = {"real_samples": real, "generated_samples": generated, "columns": columns}
-    return " ".join(warnings_of(scores, Settings(**options), **sizes))
+    pair = Pair.of(real=np.ones((real, columns)), generated=np.ones((generated, columns)))
+    measured = Measured(scores=scores, curve=mock.Mock(has_few_values=False))
+    return " ".join(warnings_of(measured, Settings(**options), pair))
 
 
 def test_warnings_name_the_sizes_that_would_do():

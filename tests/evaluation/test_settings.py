@@ -112,15 +112,24 @@ def test_files_that_cannot_be_read(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metrics": "precision"}, "is several quantities: say which of curve.precision, knn.prec"),
-        ({"metrics": "density"}, "is several quantities: say which of knn.density, clipped.dens"),
+        (
+            {"metrics": "precision"},
+            "several metrics: write one of curve.precision, knn.prec",
+        ),
+        (
+            {"metrics": "density"},
+            "several metrics: write one of knn.density, clipped.dens",
+        ),
         ({"metrics": "coverage"}, "knn.coverage, clipped.coverage"),
-        ({"metrics": "authenticity"}, "has a full name: knn.authenticity"),
-        ({"metrics": "beauty"}, "must be families .curve, knn, clipped, cover, frechet, kernel"),
+        ({"metrics": "authenticity"}, "Did you mean `knn.authenticity`"),
+        (
+            {"metrics": "beauty"},
+            "Unknown metric `beauty`. Known are curve, knn, clipped",
+        ),
         ({"metrics": ()}, "at least one metric"),
-        ({"sede": 1}, "`sede` is no setting. Known are kind, column"),
+        ({"sede": 1}, "Unknown setting `sede`. Did you mean `seed`"),
         ({"protocol": "fid"}, "`protocol` must be one of sajjadi-2018"),
-        ({"estimator": "magic"}, "`estimator` must be one of"),
+        ({"estimator": "magic"}, "Unknown estimator `magic`. Known are stack, logistic"),
         ({"broken": "ignore"}, "`broken` must be one of skip, stop"),
         ({"level": 95}, "`level` must lie strictly between 0 and 1"),
         ({"level": 0.4}, "`level` must be at least 0.5"),

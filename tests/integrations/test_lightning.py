@@ -87,14 +87,16 @@ def test_scores_and_pictures_reach_every_logger(tmp_path):
     _, callback = fit(tmp_path, Gan())
     folder = tmp_path / "csv" / "version_0"
     rows = list(csv.DictReader((folder / "metrics.csv").open()))
-    logged = [row["tradeoff/precision"] for row in rows if row.get("tradeoff/precision")]
+    logged = [
+        row["tradeoff/curve.precision"] for row in rows if row.get("tradeoff/curve.precision")
+    ]
     assert len(logged) == 2
-    assert float(logged[-1]) == pytest.approx(callback.last.values()["precision"], rel=1e-5)
+    assert float(logged[-1]) == pytest.approx(callback.last["curve.precision"].value, rel=1e-5)
     pictures = sorted((folder / "tradeoff").glob("curve-*.png"))
     assert len(pictures) == 2
     assert pictures[0].stat().st_size > 10_000
     board = EventAccumulator(str(tmp_path / "board" / "version_0")).Reload()
-    assert "tradeoff/neighbor_recall" in board.Tags()["scalars"]
+    assert "tradeoff/knn.recall" in board.Tags()["scalars"]
     assert board.Tags()["images"] == ["tradeoff/curve"]
 
 
@@ -105,15 +107,15 @@ def test_only_every_few_epochs(tmp_path):
 
 def test_a_collapsed_generator_is_precise_and_forgetful(tmp_path):
     _, callback = fit(tmp_path, Gan(collapsed=True), epochs=1)
-    found = callback.last.values()
-    assert found["neighbor_precision"] > 0.95
-    assert found["neighbor_recall"] < 0.5
-    assert found["precision"] > 0.9
-    assert found["recall"] < 0.5
+    found = {key: score.value for key, score in callback.last.scores.items()}
+    assert found["knn.precision"] > 0.95
+    assert found["knn.recall"] < 0.5
+    assert found["curve.precision"] > 0.9
+    assert found["curve.recall"] < 0.5
 
 
 def test_a_checkpoint_can_monitor_a_score(tmp_path):
-    best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/recall", mode="max")
+    best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/curve.recall", mode="max")
     fit(tmp_path, Gan(), callbacks=[best])
     assert best.best_model_score is not None
 
@@ -143,7 +145,7 @@ def one_quadrant(module):
 
 def test_two_processes_log_what_the_first_one_finds(tmp_path):
     data = torch.utils.data.DataLoader(torch.tensor(REAL, dtype=torch.float32), batch_size=100)
-    best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/recall", mode="max")
+    best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/curve.recall", mode="max")
     trainer = pl.Trainer(
         max_epochs=1,
         accelerator="cpu",
@@ -159,21 +161,22 @@ def test_two_processes_log_what_the_first_one_finds(tmp_path):
     )
     trainer.fit(Line(), data, data)
     (rows,) = tmp_path.rglob("metrics.csv")
-    (logged,) = [row for row in csv.DictReader(rows.open()) if row.get("tradeoff/neighbor_recall")]
+    (logged,) = [row for row in csv.DictReader(rows.open()) if row.get("tradeoff/knn.recall")]
     expected = support_metrics(
         real=REAL,
         generated=torch.randn(500, 2, generator=torch.Generator().manual_seed(0)).abs().numpy(),
         progress=False,
     )
-    assert float(logged["tradeoff/neighbor_recall"]) == pytest.approx(expected.recall, rel=1e-5)
+    assert float(logged["tradeoff/knn.recall"]) == pytest.approx(expected.recall, rel=1e-5)
     assert len(list(tmp_path.rglob("curve-*.png"))) == 1
     assert len(list(tmp_path.glob("*.ckpt"))) == 1
 
 
 def test_half_precision_and_mistakes():
     half = torch.tensor(REAL).bfloat16()
-    assert TradeoffCallback(real=half, generate=Gan.sample).real.dtype == np.float64
+    callback = TradeoffCallback(real=half, generate=Gan.sample)
+    np.testing.assert_array_equal(callback.reference.side.x, half.double().numpy())
     with pytest.raises(InvalidInputError, match="`seed` must be"):
         TradeoffCallback(real=REAL, generate=Gan.sample, seed=-1)
-    with pytest.raises(InvalidInputError, match="`estimator` must be"):
+    with pytest.raises(InvalidInputError, match="Unknown estimator `magic`"):
         TradeoffCallback(real=REAL, generate=Gan.sample, estimator="magic")

@@ -63,10 +63,10 @@ def test_the_numbers_are_those_of_the_library():
     }
     support = support_metrics(**sides, k=4, progress=False)
     curve = pr_curve(**sides, estimator="gaussians", progress=False).curve
-    assert found["neighbor_coverage"].item() == pytest.approx(support.coverage, rel=1e-6)
-    assert found["neighbor_recall"].item() == pytest.approx(support.recall, rel=1e-6)
-    assert found["precision"].item() == pytest.approx(curve.precision(20.0), rel=1e-6)
-    assert found["recall"].item() == pytest.approx(curve.recall(0.4), rel=1e-6)
+    assert found["knn.coverage"].item() == pytest.approx(support.coverage, rel=1e-6)
+    assert found["knn.recall"].item() == pytest.approx(support.recall, rel=1e-6)
+    assert found["curve.precision"].item() == pytest.approx(curve.precision(20.0), rel=1e-6)
+    assert found["curve.recall"].item() == pytest.approx(curve.recall(0.4), rel=1e-6)
 
 
 def test_a_batch_has_no_precision():
@@ -93,10 +93,10 @@ def test_a_module_encodes_in_evaluation_mode():
 
 def test_a_collapsed_generator_is_precise_and_forgetful():
     found = filled(TradeoffMetric(estimator="gaussians"), collapsed=True).compute()
-    assert found["neighbor_precision"] > 0.95
-    assert found["neighbor_recall"] < 0.3
-    assert found["precision"] > 0.9
-    assert found["recall"] < 0.5
+    assert found["knn.precision"] > 0.95
+    assert found["knn.recall"] < 0.3
+    assert found["curve.precision"] > 0.9
+    assert found["curve.recall"] < 0.5
 
 
 def test_reset_forgets_what_it_should():
@@ -119,6 +119,6 @@ def test_an_encoder_maps_samples_to_features():
     rng = np.random.default_rng(0)
     for real in (True, False):
         metric.update(torch.tensor(rng.normal(size=(100, 1, 2, 2))), real=real)
-    assert metric.compute()["neighbor_precision"] > 0.8
+    assert metric.compute()["knn.precision"] > 0.8
     with pytest.raises(InvalidInputError, match="must be a tensor of shape .n, d.. Got .*encoder"):
         TradeoffMetric().update(torch.zeros(3, 1, 2, 2), real=True)

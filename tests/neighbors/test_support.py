@@ -292,17 +292,6 @@ def test_intervals_cover_at_reduced_size():
     assert np.mean(widths) < 3 * 2 * 1.96 * np.std(means["density"])
 
 
-def test_the_ceiling_is_of_one_size(samples):
-    found = measure(*samples, ceiling=True)
-    sizes = [
-        (half.provenance["real_samples"], half.provenance["generated_samples"])
-        for half in (found.ceiling.real, found.ceiling.generated)
-    ]
-    assert sizes == [(150, 150), (150, 150)]
-    assert found.ceiling.real.precision > found.ceiling.generated.precision - 0.2
-    assert "real against real" in str(found).splitlines()[0]
-
-
 def test_what_was_not_asked_for_is_named(samples):
     found = measure(*samples, metrics=("precision",))
     with pytest.raises(UndefinedError, match="`realism` was not asked for: pass it in `metrics`"):
@@ -335,8 +324,6 @@ def test_what_was_not_asked_for_is_named(samples):
             {"real_neighbors": OwnNeighbors(np.ones((300, 6)), np.ones((300, 6), int))},
             "`real_neighbors` must be those of `real`",
         ),
-        ({"real": np.ones((12, 6)), "ceiling": True, "k": 6}, "halves of more than k = 6"),
-        ({"ceiling": True, "metrics": "realism"}, "`ceiling` is for precision, recall"),
         ({"real": None}, "`real` must be an array of numbers. Got None"),
         ({"real": 3.0}, r"`real` must have one row per sample .* Got shape \(\)"),
         ({"real": torch.eye(6).to_sparse()}, "`real` must be a dense array of real numbers"),

@@ -11,7 +11,7 @@ from tradeoff import HeldOutErrors, InvalidInputError
 from tradeoff.ratio import ESTIMATORS, Classifier, Isotonic, Logistic, LogRatio, Stack, balance
 from tradeoff.ratio.base import Projection
 
-MAKERS = ESTIMATORS | {
+MAKERS = {declaration.name: declaration.make for declaration in ESTIMATORS.values()} | {
     "forest": lambda: Classifier(ExtraTreesClassifier(30, min_samples_leaf=3)),
     "decision function": lambda: Classifier(LogisticRegression()),
 }

@@ -15,8 +15,11 @@ REAL = RNG.normal(size=(1000, 2))
 POOL = np.concatenate((RNG.normal(size=(600, 2)), RNG.normal(7, 1, (600, 2))))
 
 
+QUICK = {"estimator": "logistic", "progress": False}
+
+
 def test_invented_samples_are_dropped_and_the_rest_is_kept_as_it_is():
-    chosen = filter_pool(real=REAL, pool=POOL, budget=2.0, estimator="logistic", progress=False)
+    chosen = filter_pool(real=REAL, generated=POOL, budget=2.0, **QUICK)
     assert len(chosen.index) == 600
     assert (chosen.index < 600).mean() > 0.97
     kept = POOL[chosen.index]
@@ -24,12 +27,12 @@ def test_invented_samples_are_dropped_and_the_rest_is_kept_as_it_is():
     assert chosen.before.curve.precision(20.0) < 0.6
     assert chosen.after.curve.precision(20.0) > 0.9
     assert chosen.after.curve.recall(0.4) > 0.9
-    assert chosen.before.provenance["real_samples"] == 500  # the half that had no say
+    assert chosen.before.provenance["samples"]["real"] == 500  # the half that had no say
 
 
 def test_a_number_to_keep():
     for keep in (100, 599, 1200):
-        chosen = filter_pool(real=REAL, pool=POOL, keep=keep, estimator="logistic", progress=False)
+        chosen = filter_pool(real=REAL, generated=POOL, keep=keep, **QUICK)
         assert abs(len(chosen.index) - keep) <= 1
         assert (np.diff(chosen.index) > 0).all()
 
@@ -46,7 +49,7 @@ def test_a_number_to_keep():
 )
 def test_mistakes(options, message):
     with pytest.raises(InvalidInputError, match=message):
-        filter_pool(real=REAL, pool=POOL, estimator="logistic", progress=False, **options)
+        filter_pool(real=REAL, generated=POOL, **QUICK, **options)
 
 
 def test_rows_are_chosen_with_their_probability():

@@ -10,7 +10,16 @@ from typing import Annotated
 import typer
 
 from tradeoff._version import __version__
-from tradeoff.cli import budget, compare, doctor, embed, evaluate, filter, protocols  # noqa: A004
+from tradeoff.cli import (
+    budget,
+    compare,
+    doctor,
+    embed,
+    evaluate,
+    filter,  # noqa: A004
+    protocols,
+    reference,
+)
 from tradeoff.exceptions import TradeoffError
 
 __all__ = ["app", "main"]
@@ -27,6 +36,7 @@ app = typer.Typer(
 app.command("evaluate")(evaluate.run)
 app.command("compare")(compare.run)
 app.command("embed")(embed.run)
+app.add_typer(reference.app, name="reference")
 app.command("budget")(budget.run)
 app.command("filter")(filter.run)
 app.command("protocols")(protocols.run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from tradeoff.cli.options import (
     take_sources,
     with_settings,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["run"]
 
@@ -53,10 +56,13 @@ def run(
     named = _named([*(generated or ()), *(models or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
     settings = Settings.of(chosen)
+    results: list[Path] = []
+    if out is not None:
+        results = [*comparison_files(out, sources["generated"]), out / "run.toml"]
     check_output(
         inputs_of(chosen, sources, config),
         out=out,
-        results=[] if out is None else comparison_files(out, sources["generated"]),
+        results=results,
         files=[plot],
         overwrite=overwrite,
     )

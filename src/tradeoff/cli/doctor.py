@@ -11,19 +11,17 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_PACKAGED: dict[str, Kind] = {"efficientnet-lite0": "image", "all-minilm-l6-v2": "text"}
-
 
 def run() -> None:
     """Show what is installed and what works here."""
     from tradeoff.cli.output import print_table
     from tradeoff.features.hub import hub_state
-    from tradeoff.features.open import DEFAULTS
+    from tradeoff.features.registry import DEFAULTS, ENCODERS
     from tradeoff.provenance import software_versions
 
     rows = list(software_versions().items())
     rows.append(("device", _device()))
-    rows += [(name, _state(name, kind)) for name, kind in _PACKAGED.items()]
+    rows += [(e.name, _state(e.name, e.kind)) for e in ENCODERS.values() if e.has_weights]
     for kind in ("image", "text"):
         name = DEFAULTS[kind]
         try:

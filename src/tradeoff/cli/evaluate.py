@@ -58,7 +58,7 @@ def run(
     check_output(
         inputs_of(chosen, sources, config),
         out=out,
-        results=[] if out is None else evaluation_files(out),
+        results=[] if out is None else [*evaluation_files(out), out / "run.toml"],
         files=[plot],
         overwrite=overwrite,
     )

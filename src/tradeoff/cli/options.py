@@ -45,6 +45,7 @@ __all__ = [
     "embed_sources",
     "inputs_of",
     "parse_gates",
+    "take_source",
     "take_sources",
     "with_settings",
 ]
@@ -215,8 +216,7 @@ def check_output(
             raise InvalidInputError(f"The folder of `{file}` does not exist: create it first.")
     if len({file.resolve() for file in single}) < len(single):
         raise InvalidInputError("Every output must be a file of its own. Two have the same path.")
-    written = [] if out is None else [*results, out / "run.toml"]
-    check_outputs([*single, *written], inputs=inputs, overwrite=overwrite)
+    check_outputs([*single, *results], inputs=inputs, overwrite=overwrite)
     if out is not None:
         import_extra("pyarrow", extra="images", purpose="Writing values of samples")
         try:
@@ -241,10 +241,13 @@ def embed_sources(
 def take_sources(chosen: dict[str, Any], *, real: Any, generated: Any) -> dict[str, Any]:
     """Both sources, from options or else from the TOML file, taken out of what was chosen."""
     given = {"real": real, "generated": generated}
-    found = {}
-    for name, value in given.items():
-        source = chosen.pop(name, None)
-        found[name] = value if value is not None else source
-        if found[name] is None:
-            raise InvalidInputError(f"`--{name}` must be given, as an option or in a TOML file.")
+    return {name: take_source(chosen, name, value) for name, value in given.items()}
+
+
+def take_source(chosen: dict[str, Any], name: str, value: Any) -> Any:
+    """One source, from its option or else from the TOML file, taken out of what was chosen."""
+    source = chosen.pop(name, None)
+    found = source if value is None else value
+    if found is None:
+        raise InvalidInputError(f"`--{name}` must be given, as an option or in a TOML file.")
     return found

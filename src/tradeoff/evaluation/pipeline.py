@@ -97,7 +97,7 @@ def settings_of(settings: Settings | None, options: Options) -> Settings:
         check_choice("protocol", found.protocol, PROTOCOLS)
     check_choice("broken", found.broken, ("skip", "stop"))
     check_type("trusted", found.trusted, bool)
-    keys = resolve_keys(found.metrics)
+    keys = resolve_keys(found.metrics or ())
     if found.protocol is None:
         check_families(keys)
     level = check_share("level", found.level)
@@ -187,7 +187,7 @@ class Opened:
             about = {"recipe": dict(found.provenance)}
             return Measured(scores=scores, provenance=about), found.curve
         request = Request(
-            keys=resolve_keys(settings.metrics),
+            keys=resolve_keys(settings.metrics or ()),
             estimator=settings.estimator,
             folds=settings.folds,
             k=settings.k,

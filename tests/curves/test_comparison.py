@@ -6,8 +6,8 @@ import pytest
 from benchmarks.bench_compare import false_alarms
 from benchmarks.laws import gaussians, line_mixture
 from tradeoff import InvalidInputError, pr_curve
-from tradeoff.ratio import compare_curves
-from tradeoff.ratio.comparison import _covariance
+from tradeoff.curves import compare_curves
+from tradeoff.curves.comparison import _covariance
 
 
 def estimate(real, generated, **options):

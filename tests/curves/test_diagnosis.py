@@ -35,7 +35,7 @@ def test_the_default_is_not(ring_and_blob):
     assert "Only an upper bound" not in ours.verdict
     assert ours.ceiling.curve.precision(1.0) > 0.95
     assert ours.model.curve.precision(1.0) < 0.3
-    sizes = {e.provenance["real_samples"] for e in (ours.ceiling, ours.model, ours.control)}
+    sizes = {e.provenance["samples"]["real"] for e in (ours.ceiling, ours.model, ours.control)}
     assert len(sizes) == 1
 
 

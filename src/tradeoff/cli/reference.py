@@ -1,0 +1,80 @@
+"""`tradeoff reference`: real data embedded once, for any number of models."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003, Typer reads annotations
+from typing import Annotated, Any
+
+import typer
+
+from tradeoff.cli.options import (
+    EMBEDDING,
+    Config,
+    Overwrite,
+    Quiet,
+    Real,
+    check_output,
+    inputs_of,
+    take_source,
+    with_settings,
+)
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Embed real data once, and use it for any number of models.", no_args_is_help=True
+)
+
+
+@app.command("make")
+@with_settings(*EMBEDDING, "k")
+def make(
+    *,
+    real: Real = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the reference.")],
+    config: Config = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    chosen: dict[str, Any],
+) -> None:
+    """Embed real samples, find their neighbors, and save both."""
+    from importlib.util import find_spec
+
+    from tradeoff.evaluation import Reference
+    from tradeoff.evaluation.reference_files import reference_files
+    from tradeoff.settings import EmbedSettings, Settings
+
+    source = take_source(chosen, "real", real)
+    k = chosen.pop("k", Settings().k)
+    inputs = inputs_of(chosen, {"real": source}, config)
+    check_output(inputs, results=reference_files(out), out=out, overwrite=overwrite)
+    reference = Reference.make(source, settings=EmbedSettings(**chosen), progress=not quiet)
+    if find_spec("torch") is not None:
+        reference.prepare(k, progress=not quiet)
+    reference.save(out, overwrite=True)  # checked before the work
+    typer.echo(_line(reference))
+
+
+@app.command("show")
+def show(folder: Annotated[Path, typer.Argument(help="Folder of a reference.")]) -> None:
+    """Check a reference, and show what it holds."""
+    from tradeoff.cli.output import print_table
+    from tradeoff.evaluation import Reference
+
+    reference = Reference.load(folder)
+    neighbors = reference.side.remembered("neighbors")
+    rows = [
+        ("samples", f"{len(reference.side):,} {reference.kind}"),
+        ("broken", f"{len(reference.broken):,}"),
+        ("columns", f"{reference.side.columns:,}"),
+        *((name, text) for name, text in reference.encoder.items() if text),
+        ("neighbors", "none" if neighbors is None else f"up to rank {neighbors.index.shape[1]}"),
+    ]
+    print_table(("what", "meaning"), rows)
+
+
+def _line(reference: Any) -> str:
+    return (
+        f"{len(reference.side):,} real samples by {reference.encoder['features']}, "
+        f"{reference.side.columns:,} columns, {len(reference.broken):,} broken"
+    )
