@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import posixpath
 import re
 import tarfile
 import zipfile
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from tradeoff.data.base import Broken, Kind, Sample
 from tradeoff.data.images import IMAGE_SUFFIXES
@@ -16,14 +19,20 @@ from tradeoff.data.reading import MOST_BYTES, check_regular, check_size, read_st
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 __all__ = ["ImageArchive"]
 
 _LABELS = (".cls", ".json")
 _ZIP_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
-_SMALL_STEP = 2**12
+_COMPRESSIONS: dict[bytes, Callable[[Path, Literal["rb"]], object]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"\x5d\x00\x00\x80": lzma.open,
+}
+_STEP, _SMALL_STEP = 2**16, 2**12
 _LONG_HEADERS = (b"x", b"g", b"X", b"L", b"K")  # further headers of POSIX, Solaris and GNU
 _MOST_HEADER_BYTES = 2**20
 _MOST_HELD_BYTES = 64 * 2**20
@@ -152,7 +161,7 @@ def _unzipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most_bytes: int)
     check_size(entry.file_size, most_bytes)
     bounded = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     with archive.open(entry) as stream:
-        return read_stream(stream, most_bytes, step=2**16 if bounded else _SMALL_STEP)
+        return read_stream(stream, most_bytes, step=_STEP if bounded else _SMALL_STEP)
 
 
 class _Header(tarfile.TarInfo):
@@ -166,10 +175,23 @@ class _Header(tarfile.TarInfo):
         return header
 
 
+def _decompressed(path: Path) -> IO[bytes]:
+    """What a file holds, decompressed as it is read; `tarfile` would expand any amount at once."""
+    with path.open("rb") as file:
+        beginning = file.read(6)
+    for known, opener in _COMPRESSIONS.items():
+        if beginning.startswith(known):
+            return cast("IO[bytes]", opener(path, "rb"))
+    return path.open("rb")
+
+
 def _tar_files(path: Path, most_bytes: int) -> Iterator[_File | Broken]:
     """Images and labels, and what cannot be read; the archive itself has no name here."""
     try:
-        with tarfile.open(path, "r|*", tarinfo=_Header, bufsize=_SMALL_STEP) as archive:
+        with (
+            _decompressed(path) as content,
+            tarfile.open(None, "r|", content, _STEP, tarinfo=_Header) as archive,
+        ):
             for entry in archive:
                 archive.members = []  # type: ignore[attr-defined]  # it would keep every header
                 name = valid(entry.name)

@@ -32,7 +32,7 @@ _COLUMNS: dict[Kind, tuple[str, ...]] = {
     "features": ("features", "embedding", "embeddings"),
     "table": (),
 }
-_MOST_ROWS = 1024
+_MOST_ROWS = 64
 _MOST_HELD_BYTES = 64 * 2**20
 
 
