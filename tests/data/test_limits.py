@@ -93,7 +93,7 @@ def zip_bomb(path, method):
 
 def lying_zip(path):
     """It declares less than the limit, in the entry and in the directory."""
-    zip_bomb(path, zipfile.ZIP_BZIP2)
+    zip_bomb(path, zipfile.ZIP_DEFLATED)
     claimed, false = (size.to_bytes(4, "little") for size in (400 * 2**20, 2**20))
     assert path.read_bytes().count(claimed) == 2
     path.write_bytes(path.read_bytes().replace(claimed, false))
@@ -117,6 +117,7 @@ def tar_with_a_name_of_a_gigabyte(path):
 
 BOMBS = {
     "deflated.zip": lambda path: zip_bomb(path, zipfile.ZIP_DEFLATED),
+    "bzipped.zip": lambda path: zip_bomb(path, zipfile.ZIP_BZIP2),
     "lying.zip": lying_zip,
     "bomb.tar.bz2": tar_bomb,
     "name.tar.bz2": tar_with_a_name_of_a_gigabyte,

@@ -32,7 +32,7 @@ _COMPRESSIONS: dict[bytes, Callable[[Path, Literal["rb"]], object]] = {
     b"\xfd7zXZ\x00": lzma.open,
     b"\x5d\x00\x00\x80": lzma.open,
 }
-_STEP, _SMALL_STEP = 2**16, 2**12
+_STEP = 2**16
 _LONG_HEADERS = (b"x", b"g", b"X", b"L", b"K")  # further headers of POSIX, Solaris and GNU
 _MOST_HEADER_BYTES = 2**20
 _MOST_HELD_BYTES = 64 * 2**20
@@ -48,7 +48,8 @@ class ImageArchive:
     first dot belong together, as in webdataset: ``001.jpg`` has the label in ``001.cls``, or in
     ``001.json`` under ``label``. If several images share that part of the name (``001.jpg`` and
     ``001.mask.png``), each is a sample of its own with the same label; at most 64 MiB of them wait
-    for their label. Without such a file the folder is the label.
+    for their label. Without such a file the folder is the label. Tar archives may be compressed by
+    gzip, bzip2 or xz, and entries of zip archives by deflate alone.
 
     Args:
         paths: the archives.
@@ -158,10 +159,15 @@ def _zip_files(path: Path, most_bytes: int) -> Iterator[_File | Broken]:
 
 
 def _unzipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most_bytes: int) -> bytes:
+    """Content of an entry; what `zipfile` expands without a bound is refused."""
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnreadableError(
+            "Entries must be stored or deflated. This one is compressed by another method (number "
+            f"{entry.compress_type}), by which a small file can fill the memory: pack it again."
+        )
     check_size(entry.file_size, most_bytes)
-    bounded = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     with archive.open(entry) as stream:
-        return read_stream(stream, most_bytes, step=_STEP if bounded else _SMALL_STEP)
+        return read_stream(stream, most_bytes, step=_STEP)
 
 
 class _Header(tarfile.TarInfo):

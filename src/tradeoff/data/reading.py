@@ -53,8 +53,7 @@ def read_stream(stream: _Stream, most_bytes: int, *, step: int = _STEP) -> bytes
     Args:
         stream: open for reading.
         most_bytes: limit on the size of the content.
-        step: bytes asked for at a time. Some decompressors expand all of their input before they
-            return, so for these it must be small.
+        step: bytes asked for at a time.
     """
     parts, size = list[bytes](), 0
     while part := stream.read(step):
