@@ -178,25 +178,29 @@ def test_loops_of_folders_end(tmp_path):
     )
 
 
-def test_folders_may_be_nested_deeply(tmp_path):
-    path = tmp_path / "/".join(["d"] * 1500)
+@pytest.fixture
+def deep(tmp_path):
+    """An image below 1200 folders, which are removed without the recursion of pytest."""
+    names = ["d"] * 1200
     here = os.getcwd()
     os.chdir(tmp_path)
-    try:
-        for _ in range(1500):
-            os.mkdir("d")
-            os.chdir("d")
-        with open("1.png", "wb") as file:
-            file.write(IMAGE)
-    finally:
-        os.chdir(here)
-    (item,) = ImageFolder(tmp_path)
+    for name in names:
+        os.mkdir(name)
+        os.chdir(name)
+    with open("1.png", "wb") as file:
+        file.write(IMAGE)
+    os.chdir(here)
+    yield tmp_path
+    path = tmp_path.joinpath(*names)
+    (path / "1.png").unlink()
+    for folder in (path, *path.parents[: len(names) - 1]):
+        folder.rmdir()
+
+
+def test_folders_may_be_nested_deeply(deep):
+    (item,) = ImageFolder(deep)
     assert item.content == IMAGE
-    assert len(item.id) == len(str(path)) - len(str(tmp_path)) + len("1.png")
-    while path != tmp_path:  # pytest would recurse to clean up
-        for file in path.iterdir():
-            file.unlink() if file.is_file() else file.rmdir()
-        path = path.parent
+    assert item.id == "d/" * 1200 + "1.png"
 
 
 def test_folders_that_cannot_be_read_are_listed(tmp_path, monkeypatch):
