@@ -312,6 +312,18 @@ def read_csv(path: Path, **options: Any) -> Records:
     return Records.of(valid(path.name), rows, next(read_cells(path)), **options)
 
 
+def _load_dataset(datasets: Any, folder: Path) -> Any:
+    try:
+        dataset = datasets.load_from_disk(str(folder))
+        if isinstance(dataset, datasets.Dataset):
+            dataset.data.table.validate(full=True)  # as for Arrow files
+    except Exception as error:  # of its own kinds, and of Arrow's
+        raise InvalidInputError(
+            f"`{folder}` must be a saved Hugging Face dataset. {reason(error)}."
+        ) from None
+    return dataset
+
+
 def read_dataset(dataset: Any, name: str, **options: Any) -> Records:
     """A Hugging Face dataset, on disk or in memory; images stay encoded.
 
@@ -321,12 +333,7 @@ def read_dataset(dataset: Any, name: str, **options: Any) -> Records:
     datasets = import_extra("datasets", extra="datasets", purpose="Reading a Hugging Face dataset")
     folder = dataset if isinstance(dataset, Path) else None
     if isinstance(dataset, Path):
-        try:
-            dataset = datasets.load_from_disk(str(dataset))
-        except Exception as error:  # of its own kinds, and of Arrow's
-            raise InvalidInputError(
-                f"`{folder}` must be a saved Hugging Face dataset. {reason(error)}."
-            ) from None
+        dataset = _load_dataset(datasets, dataset)
     if isinstance(dataset, (datasets.DatasetDict, datasets.IterableDatasetDict)):
         raise InvalidInputError(
             f"`{name}` holds several splits, {', '.join(dataset)}: pass one of them."
