@@ -138,7 +138,7 @@ class Pixels:
         if isinstance(content, bytes):
             content = decode_image(sample.id, content)
         if not isinstance(content, np.ndarray) or content.ndim not in (2, 3):
-            raise UnreadableError("The content is neither an encoded image nor pixels.")
+            raise UnreadableError("The sample is no image: bytes or pixels were expected.")
         if content.dtype != np.uint8:
             raise UnreadableError(f"Pixels must be whole numbers, uint8. Got {content.dtype}.")
         gray = content.ndim == 3 and content.shape[2] == 1
