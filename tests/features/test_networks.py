@@ -122,7 +122,7 @@ ENCODERS = {
     "clip": lambda folder, files: HubImages(str(folder / "clip")),
     "vit": lambda folder, files: HubImages(str(folder / "vit")),
     "torchscript": lambda folder, files: NetworkFile(files / "network.pt", 24, trusted=True),
-    "export": lambda folder, files: NetworkFile(files / "network.pt2", 24),
+    "export": lambda folder, files: NetworkFile(files / "network.pt2", 24, trusted=True),
     "onnx": lambda folder, files: NetworkFile(files / "network.onnx", 24),
     "efficientnet": lambda folder, files: EfficientNetLite0(size=48),
     "bert": lambda folder, files: HubTexts(str(folder / "bert")),
@@ -314,7 +314,7 @@ def test_a_network_with_features_of_its_own_is_given_bytes(tmp_path):
 
 def test_torchscript_must_be_trusted(files):
     encoder = NetworkFile(files / "network.pt", 24)
-    with pytest.raises(InvalidInputError, match="may run any code: pass trusted=True"):
+    with pytest.raises(InvalidInputError, match="can run any code. Pass trusted=True"):
         features_of(encoder, IMAGES[:1])
 
 

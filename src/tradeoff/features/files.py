@@ -1,4 +1,4 @@
-"""Networks in a file: ONNX, `torch.export`, and TorchScript, which must be trusted."""
+"""Networks in a file: ONNX, and `torch.export` and TorchScript files that you trust."""
 
 from __future__ import annotations
 
@@ -21,24 +21,28 @@ if TYPE_CHECKING:
 __all__ = ["NETWORK_SUFFIXES", "NetworkFile"]
 
 NETWORK_SUFFIXES = (".onnx", ".pt2", ".pt", ".ts", ".torchscript")
+_SAFE = "Only ONNX files and safetensors weights can be loaded without trust."
 
 
 @dataclass(frozen=True)
 class NetworkFile(ImageNetwork):
     """A network in a file, from images of shape (32, 3, size, size) to features.
 
-    A TorchScript network whose `forward` takes `return_features`, as those do that NVIDIA
-    distributes for FID and improved precision and recall, is called with it and is given bytes: it
-    resizes and normalizes by itself, so `size` should be that of the images.
+    Loading a ``.pt2`` or TorchScript file can run any code that its author put into it, so both
+    require `trusted=True`. An ONNX file holds no code.
+
+    A TorchScript network whose `forward` accepts `return_features` is called with it and receives
+    bytes, because it resizes and normalizes images itself: set `size` to the size of your images.
+    The networks that NVIDIA distributes for FID and improved precision and recall are like this.
 
     Args:
-        path: of an ``.onnx``, ``.pt2`` (`torch.export`) or TorchScript file.
-        size: pixels to which images are resized, antialiased, whatever their shape.
-        mean: subtracted from values between 0 and 255.
-        deviation: by which they are divided then.
-        trusted: whether a TorchScript file, which may run any code, is to be loaded.
-        device: on which it runs; "auto" is a GPU if there is one; ONNX runs on the CPU.
-        dtype: of products inside a network of PyTorch.
+        path: ``.onnx``, ``.pt2`` (`torch.export`) or TorchScript file.
+        size: Height and width in pixels to which images are resized, with antialiasing.
+        mean: Value subtracted from pixels, which lie between 0 and 255.
+        deviation: Value by which pixels are divided afterwards.
+        trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
+        device: Device of the network; "auto" is a GPU if there is one; ONNX runs on the CPU.
+        dtype: Precision of products inside a PyTorch network.
 
     Example:
         >>> from tradeoff.features import NetworkFile
@@ -110,6 +114,8 @@ class NetworkFile(ImageNetwork):
     def _network(self) -> Callable[..., Any]:
         path = self._found
         load = {".onnx": _onnx, ".pt2": self._exported}.get(self._suffix, self._script)
+        if load is not _onnx:
+            self._check_trust(path)
         try:
             return load(path)
         except (InvalidInputError, ImportError):
@@ -119,17 +125,21 @@ class NetworkFile(ImageNetwork):
                 f"`{path}` must be a network. It cannot be loaded: {first_line(error)}."
             ) from None
 
+    def _check_trust(self, path: Path) -> None:
+        """Refuse a file that can run code, before any library opens it."""
+        if not self.trusted:
+            written = "a torch.export" if self._suffix == ".pt2" else "a TorchScript"
+            raise InvalidInputError(
+                f"`{path}` is {written} file, and loading it can run any code. Pass trusted=True "
+                f"(--trusted) if you trust its author, or convert it to ONNX. {_SAFE}"
+            )
+
     def _exported(self, path: Path) -> Callable[..., Any]:
         torch = import_extra("torch", extra="torch", purpose="A network")
         module: Callable[..., Any] = torch.export.load(str(path)).module().to(self.torch_device)
         return module
 
     def _script(self, path: Path) -> Callable[..., Any]:
-        if not self.trusted:
-            raise InvalidInputError(
-                f"`{path}` is TorchScript, which may run any code: pass trusted=True (--trusted) "
-                "if you trust where it comes from, or use ONNX or torch.export."
-            )
         torch = import_extra("torch", extra="torch", purpose="A network")
         module: Callable[..., Any] = torch.jit.load(str(path), self.torch_device).eval()
         return module
