@@ -210,7 +210,7 @@ def test_code_that_comes_with_a_model_is_not_run(folder, tmp_path, monkeypatch):
     (copy / "config.json").write_text(json.dumps(config))
     (copy / "odd.py").write_text("raise SystemExit('code was run')")
     monkeypatch.setattr("builtins.input", lambda *_: "y")
-    with pytest.raises(InvalidInputError, match="must be a model in the format of the hub"):
+    with pytest.raises(InvalidInputError, match="config.json needs Python files of the model"):
         features_of(HubImages(str(copy)), IMAGES[:1])
 
 
