@@ -222,17 +222,6 @@ def test_folders_that_hold_no_model(tmp_path, kind):
         features_of(encoder, IMAGES[:1] if kind == "image" else TEXTS[:1])
 
 
-def test_a_name_is_no_pattern(tmp_path):
-    """Of a file whose name holds brackets, the content is hashed all the same."""
-    hashes = []
-    for content in (b"one", b"two"):
-        (tmp_path / "net[1].onnx").write_bytes(content)
-        hashes.append(NetworkFile(tmp_path / "net[1].onnx").weights)
-    (tmp_path / "net[1].onnx.data").write_bytes(b"more")
-    hashes.append(NetworkFile(tmp_path / "net[1].onnx").weights)
-    assert len(set(hashes)) == 3
-
-
 @pytest.mark.parametrize(
     ("pixels", "message"),
     [

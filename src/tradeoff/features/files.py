@@ -14,9 +14,10 @@ from tradeoff._validation import check_count
 from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.features.images import Pixels
 from tradeoff.features.network import ImageNetwork, hash_files
+from tradeoff.features.trust import leaves_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["NETWORK_SUFFIXES", "NetworkFile"]
 
@@ -75,10 +76,9 @@ class NetworkFile(ImageNetwork):
 
     @cached_property
     def weights(self) -> str:
-        """A hash of the file, and of the data that ONNX may keep beside it."""
+        """A hash of the file and of all files in which an ONNX network keeps its weights."""
         path = self._found
-        beside = (path.with_name(path.name + end) for end in (".data", "_data"))
-        return hash_files([path, *(file for file in beside if file.is_file())])
+        return hash_files([path, *(_external_files(path) if self._suffix == ".onnx" else ())])
 
     @property
     def pixels(self) -> Pixels:
@@ -154,6 +154,7 @@ def _onnx(path: Path) -> Callable[..., Any]:
     import torch
 
     runtime = import_extra("onnxruntime", extra="onnx", purpose="An ONNX network")
+    _external_files(path)  # the runtime must not open a file that we would refuse
     session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     (entry, *_) = session.get_inputs()
 
@@ -167,3 +168,49 @@ def _onnx(path: Path) -> Callable[..., Any]:
         return torch.from_numpy(np.asarray(output))
 
     return run
+
+
+def _external_files(path: Path) -> list[Path]:
+    """Files next to an ONNX network that hold some of its weights, in a fixed order."""
+    onnx = import_extra("onnx", extra="onnx", purpose="An ONNX network")
+    try:
+        model = onnx.load(path, load_external_data=False)
+    except Exception as error:  # of protobuf's own kinds
+        raise InvalidInputError(
+            f"`{path}` must be a network. It cannot be loaded: {first_line(error)}."
+        ) from None
+    locations = {
+        entry.value
+        for message in _messages(model)
+        if isinstance(message, onnx.TensorProto)
+        for entry in message.external_data
+        if entry.key == "location"
+    }
+    return [_beside(path, location) for location in sorted(locations)]
+
+
+def _messages(message: Any) -> Iterator[Any]:
+    """A protobuf message and all messages inside it, however deep."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for part in (value,) if hasattr(value, "ListFields") else value:
+                yield from _messages(part)
+
+
+def _beside(path: Path, location: str) -> Path:
+    """A file of weights, which must be in the folder of its network."""
+    found = path.parent / location
+    # A cache of the hub links every file to a folder of contents: there, both lie in that folder.
+    homes = (path.parent.resolve(), path.resolve().parent)
+    if leaves_folder(location) or not any(found.resolve().is_relative_to(home) for home in homes):
+        raise InvalidInputError(
+            f"`{path}` must keep its weights in its own folder. It names {location!r}, which is "
+            "outside: save the network with weights next to it."
+        )
+    if not found.is_file():
+        raise InvalidInputError(
+            f"`{path}` needs {location!r}, which holds its weights and does not exist. Copy it to "
+            "the folder of the network."
+        )
+    return found

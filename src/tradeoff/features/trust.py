@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["refuse_code"]
+__all__ = ["leaves_folder", "refuse_code"]
 
 _ACTIVATION = re.compile(r"torch\.nn\.(modules\.\w+\.)?[A-Z]\w*")
 
@@ -69,7 +69,7 @@ def _problem(file: str, keys: tuple[str, ...], value: Any) -> str | None:
     if names_class and not _is_known_class(value):
         return f"names the class {value!r}, which is not part of sentence-transformers"
     inner = value if (file == "modules.json" and key == "path") else key if nested else ""
-    if _leaves_folder(inner):
+    if leaves_folder(inner):
         return f"names the folder {inner!r}, which is outside the model"
     return None
 
@@ -86,7 +86,8 @@ def _is_known_class(name: str) -> bool:
     return isinstance(found, type) and found.__module__.startswith("sentence_transformers.")
 
 
-def _leaves_folder(path: str) -> bool:
+def leaves_folder(path: str) -> bool:
+    """Whether a path is absolute or climbs above its folder, on any operating system."""
     return any(
         parsed.is_absolute() or bool(parsed.drive) or ".." in parsed.parts
         for parsed in (PurePosixPath(path), PureWindowsPath(path))
