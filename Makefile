@@ -18,12 +18,13 @@ check:           ## lint, format, types, layers
 test:            ## the whole test suite, doctests and documentation examples included
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
-test-lowest:     ## the tests without PyTorch, on the lower bounds of the package and of images
+test-lowest:     ## the tests without PyTorch, on the lower bounds of the package and its readers
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(PYTHON) .ci/lowest.py images > .venv-lowest/constraints.txt
-	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test ".[images]"
+	$(PYTHON) .ci/lowest.py images datasets > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test ".[images,datasets]"
 	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch" tests
+	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -k "not tensor" tests/data
 
 ENCODERS = images,hub,onnx,offline
 

@@ -14,7 +14,7 @@ SAFE = {
     "onnx": "1.21",
     "onnxruntime": "1.31",
     "pillow": "13.0",
-    "pyarrow": "23.0.1",
+    "pyarrow": "24.0",
     "sentence-transformers": "6.2",
     "torch": "2.10",
     "transformers": "5.5",
