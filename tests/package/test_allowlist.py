@@ -51,6 +51,7 @@ ATTRIBUTES = {
     "snapshot_download",
 }
 HARMLESS = {"json.load", "json.loads", "tomllib.load", "tomllib.loads"}
+HARMLESS |= {"image.load"}  # decodes the pixels of an image that `PIL.Image.open` returned
 PROCESSES = ("os.exec", "os.fork", "os.popen", "os.posix_spawn", "os.spawn", "os.startfile")
 PROCESSES += ("os.system",)
 
