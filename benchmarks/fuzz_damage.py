@@ -1,0 +1,191 @@
+"""Seeded damage to files: flipped bits, wrong numbers, cut and mixed bytes, hostile names.
+
+Every function draws from the generator it is given and from nothing else, so a damaged file can be
+made again from its seed.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+
+    Damage = Callable[[bytes, bytes, np.random.Generator], bytes]
+
+__all__ = ["FIFO", "LINK", "Files", "damage"]
+
+Files = dict[str, bytes]
+T = TypeVar("T")
+
+FIFO = b"\x00fuzz: a named pipe"
+"""Content that stands for a named pipe instead of a file."""
+LINK = b"\x00fuzz: a link to "
+"""Beginning of a content that stands for a symbolic link; the target follows."""
+
+_SPECIALS = (FIFO, LINK + b".", LINK + b"gone", LINK + b"/dev/zero")
+_EDGE = 96
+_MOST_BYTES = 1 << 20
+_NUMBERS = (0, 1, -1, 2, 16, 127, 128, 255, 256, 32_767, 65_535, 100_000, 1 << 24, (1 << 31) - 1)
+_NUMBERS += (1 << 31, (1 << 32) - 1, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
+_DEEP = 20_000
+_TOKENS = [
+    *(b"", b"0", b"-1", b"1", b"2", b"3.5", b"1e999", b"-1e999", b"NaN", b"nan", b"Infinity"),
+    *(b"1_000", b"0x10", b"9223372036854775808", b"9" * 400, b"9" * 5000, b"65536", b"2147483647"),
+    *(b"null", b"None", b"true", b"false", b'""', b'"x"', b"[]", b"{}", b"[1, 2]", b'{"a": 1}'),
+    *(b"[" * _DEEP, b'{"a":' * _DEEP, b"[" * _DEEP + b"]" * _DEEP, b"a." * 2000),
+    *(b'"', b"'", b"\\", b",", b"\n", b"\r", b"\x00", b"\xff", b"\xef\xbb\xbf", b'"\\ud800"'),
+    *(b'"\\u0000"', "９".encode(), b"\x1b[31m", b"x" * 140_000, b'"' + b"x" * 140_000),
+    *(b'"../canary.png"', b'"/etc/passwd"', b'"/dev/zero"', b'"https://example.org/x"', b"'|O'"),
+    *(b'"os.system"', b'"evil.Module"', b"__reduce__", b"2020-01-01", b"1+2j", b"=1+1"),
+]
+_SUFFIXES = (".png", ".jpg", ".webp", ".bmp", ".tif", ".gif", ".ppm", ".zip", ".tar", ".tar.gz")
+_SUFFIXES += (".tar.bz2", ".tar.xz", ".npy", ".npz", ".parquet", ".arrow", ".jsonl", ".csv")
+_SUFFIXES += (".txt", ".toml", ".json", ".onnx", ".pt", ".pt2", ".eps", ".feather", "", ".png.gz")
+_NAMES = ["../canary.png", "/etc/passwd.png", "a\nb.png", "a\x1b[31m.png", "a.b.c.png", ".png"]
+_NAMES += ["C:\\x.png", "a" * 240 + ".png", "\udcff.png", "$x$.png", "-rf.png", "con.png", " .png"]
+_NAMES += [
+    "deep/" * 60 + "1.png",
+    "1.cls",
+    "1.json",
+    "1.txt",
+    "\u202egnp.1.png",
+    "1.PNG",
+    "1.png/2.png",
+]
+
+
+def damage(
+    files: Files, donors: Sequence[bytes], rng: np.random.Generator, *, specials: bool
+) -> Files:
+    """The files with one to three things wrong with them.
+
+    Args:
+        files: contents by name.
+        donors: contents of other files, parts of which may be mixed in.
+        rng: decides everything.
+        specials: whether a file may become a named pipe, a device or a link.
+    """
+    damaged = dict(files)
+    for _ in range(int(rng.integers(1, 4))):
+        name = _one(sorted(damaged), rng)
+        chance = rng.random()
+        if chance < 0.08:
+            _rename(damaged, name, rng)
+        elif chance < 0.10:
+            damaged[f"copy-of-{PurePosixPath(name).name}"] = damaged[name]
+        elif chance < 0.12 and len(damaged) > 1:
+            del damaged[name]
+        elif chance < 0.14 and specials:
+            return damaged | {name: _one(_SPECIALS, rng)}
+        else:
+            change = _one(_DAMAGES, rng)
+            damaged[name] = change(damaged[name], _one(donors, rng), rng)[:_MOST_BYTES]
+    return damaged
+
+
+def _rename(files: Files, name: str, rng: np.random.Generator) -> None:
+    content = files.pop(name)
+    if rng.random() < 0.5:
+        name = str(PurePosixPath(name).with_suffix("")) + _one(_SUFFIXES, rng)
+    else:
+        name = _one(_NAMES, rng)
+    files[name or "unnamed"] = content
+
+
+def _flip(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
+    if not data:
+        return data
+    place = _place(data, rng)
+    return data[:place] + bytes([data[place] ^ (1 << int(rng.integers(8)))]) + data[place + 1 :]
+
+
+def _overwrite(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
+    """A number of one to eight bytes that headers do not expect, in either byte order."""
+    width = _one((1, 2, 4, 8), rng)
+    order = _one(("little", "big"), rng)
+    number = _one(_NUMBERS, rng) % (1 << 8 * width)
+    place = _place(data, rng)
+    return data[:place] + number.to_bytes(width, order) + data[place + width :]
+
+
+def _cut(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
+    return data[: _place(data, rng)]
+
+
+def _behead(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
+    return data[_place(data, rng) :]
+
+
+def _delete(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
+    start, end = _slice(data, rng)
+    return data[:start] + data[end:]
+
+
+def _duplicate(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
+    start, end = _slice(data, rng)
+    return data[:end] + data[start:end] * int(rng.integers(1, 6)) + data[end:]
+
+
+def _zero(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
+    start, end = _slice(data, rng)
+    return data[:start] + bytes(end - start) + data[end:]
+
+
+def _noise(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
+    start, end = _slice(data, rng)
+    return data[:start] + rng.bytes(end - start) + data[end:]
+
+
+def _splice(data: bytes, donor: bytes, rng: np.random.Generator) -> bytes:
+    return data[: _place(data, rng)] + donor[_place(donor, rng) :]
+
+
+def _insert(data: bytes, donor: bytes, rng: np.random.Generator) -> bytes:
+    place, (start, end) = _place(data, rng), _slice(donor, rng)
+    return data[:place] + donor[start:end] + data[place:]
+
+
+def _swap(_: bytes, donor: bytes, rng: np.random.Generator) -> bytes:
+    """Another file under this name, or an empty one."""
+    return donor if rng.random() < 0.7 else b""
+
+
+def _token(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
+    """A word, number or string in place of another: formats of text, and headers that are text."""
+    found = list(re.finditer(rb'"[^"\n]{0,200}"|[-+.\w]+|[^\w\s]', data[:20_000]))
+    if not found:
+        return data + _one(_TOKENS, rng)
+    token = _one(found, rng)
+    instead = _one(found, rng).group() if rng.random() < 0.3 else _one(_TOKENS, rng)
+    return data[: token.start()] + instead + data[token.end() :]
+
+
+_DAMAGES: tuple[Damage, ...] = (
+    *(_flip, _flip, _overwrite, _overwrite, _overwrite, _cut, _behead, _delete, _duplicate),
+    *(_zero, _noise, _splice, _insert, _swap, _token, _token, _token),
+)
+
+
+def _place(data: bytes, rng: np.random.Generator) -> int:
+    """An offset; headers and footers, where formats keep their numbers, come up more often."""
+    if not data:
+        return 0
+    edge = min(_EDGE, len(data))
+    where = rng.random()
+    if where < 0.4:
+        return int(rng.integers(edge))
+    return len(data) - 1 - int(rng.integers(edge if where < 0.6 else len(data)))
+
+
+def _slice(data: bytes, rng: np.random.Generator) -> tuple[int, int]:
+    start = _place(data, rng)
+    return start, min(len(data), start + 1 + int(2 ** (10 * rng.random())))
+
+
+def _one(choices: Sequence[T], rng: np.random.Generator) -> T:
+    return choices[int(rng.integers(len(choices)))]
