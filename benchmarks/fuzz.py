@@ -42,11 +42,15 @@ SECONDS = 10.0
 GIGABYTES = 3
 ROOT = Path(__file__).parents[1]
 
-_PROCESSES = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty")
-_PROCESSES += ("os.spawn", "os.startfile", "pty.spawn")
-_CONNECTIONS = ("socket.connect", "socket.getaddrinfo", "socket.sendto", "urllib.Request")
-_CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.symlink", "os.link")
-_CHANGES += ("os.truncate", "os.chmod", "shutil.rmtree")
+_PROCESSES = {
+    *("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty"),
+    *("os.spawn", "os.startfile", "pty.spawn"),
+}
+_CONNECTIONS = {"socket.connect", "socket.getaddrinfo", "socket.sendto", "urllib.Request"}
+_CHANGES = {
+    *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.symlink", "os.link"),
+    *("os.truncate", "os.chmod", "shutil.rmtree"),
+}
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",

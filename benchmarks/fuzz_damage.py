@@ -6,12 +6,14 @@ made again from its seed.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
 
@@ -30,9 +32,16 @@ LINK = b"\x00fuzz: a link to "
 _SPECIALS = (FIFO, LINK + b".", LINK + b"gone", LINK + b"/dev/zero")
 _EDGE = 96
 _MOST_BYTES = 1 << 20
-_NUMBERS = (0, 1, -1, 2, 16, 127, 128, 255, 256, 32_767, 65_535, 100_000, 1 << 24, (1 << 31) - 1)
-_NUMBERS += (1 << 31, (1 << 32) - 1, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
+_NUMBERS = (
+    *(0, 1, -1, 2, 16, 127, 128, 255, 256, 32_767, 65_535, 100_000, 1 << 24, (1 << 31) - 1),
+    *(1 << 31, (1 << 32) - 1, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1),
+)
 _DEEP = 20_000
+_VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, 2, 7, 0.5, -0.0, 1e308, float("nan"), float("inf"), 10**30),
+    *("", "x", " ", "\n", "\0", "\ud800", "1", "nan", "../canary.png", "/etc/passwd", "9" * 5000),
+    *([], {}, [[]], [None], [1, "a", None], {"a": 1}, [[1, 2], [3]], {"bytes": 3, "path": 4}),
+)
 _TOKENS = [
     *(b"", b"0", b"-1", b"1", b"2", b"3.5", b"1e999", b"-1e999", b"NaN", b"nan", b"Infinity"),
     *(b"1_000", b"0x10", b"9223372036854775808", b"9" * 400, b"9" * 5000, b"65536", b"2147483647"),
@@ -43,9 +52,36 @@ _TOKENS = [
     *(b'"../canary.png"', b'"/etc/passwd"', b'"/dev/zero"', b'"https://example.org/x"', b"'|O'"),
     *(b'"os.system"', b'"evil.Module"', b"__reduce__", b"2020-01-01", b"1+2j", b"=1+1"),
 ]
-_SUFFIXES = (".png", ".jpg", ".webp", ".bmp", ".tif", ".gif", ".ppm", ".zip", ".tar", ".tar.gz")
-_SUFFIXES += (".tar.bz2", ".tar.xz", ".npy", ".npz", ".parquet", ".arrow", ".jsonl", ".csv")
-_SUFFIXES += (".txt", ".toml", ".json", ".onnx", ".pt", ".pt2", ".eps", ".feather", "", ".png.gz")
+_SUFFIXES = (
+    ".png",
+    ".jpg",
+    ".webp",
+    ".bmp",
+    ".tif",
+    ".gif",
+    ".ppm",
+    ".zip",
+    ".tar",
+    ".tar.gz",
+    ".tar.bz2",
+    ".tar.xz",
+    ".npy",
+    ".npz",
+    ".parquet",
+    ".arrow",
+    ".jsonl",
+    ".csv",
+    ".txt",
+    ".toml",
+    ".json",
+    ".onnx",
+    ".pt",
+    ".pt2",
+    ".eps",
+    ".feather",
+    "",
+    ".png.gz",
+)
 _NAMES = ["../canary.png", "/etc/passwd.png", "a\nb.png", "a\x1b[31m.png", "a.b.c.png", ".png"]
 _NAMES += ["C:\\x.png", "a" * 240 + ".png", "\udcff.png", "$x$.png", "-rf.png", "con.png", " .png"]
 _NAMES += [
@@ -71,7 +107,7 @@ def damage(
         specials: whether a file may become a named pipe, a device or a link.
     """
     damaged = dict(files)
-    for _ in range(int(rng.integers(1, 4))):
+    for _ in range(_one((1, 1, 1, 2, 3), rng)):
         name = _one(sorted(damaged), rng)
         chance = rng.random()
         if chance < 0.08:
@@ -107,10 +143,9 @@ def _flip(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
 def _overwrite(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
     """A number of one to eight bytes that headers do not expect, in either byte order."""
     width = _one((1, 2, 4, 8), rng)
-    order = _one(("little", "big"), rng)
-    number = _one(_NUMBERS, rng) % (1 << 8 * width)
+    number = (_one(_NUMBERS, rng) % (1 << 8 * width)).to_bytes(width, "little")
     place = _place(data, rng)
-    return data[:place] + number.to_bytes(width, order) + data[place + width :]
+    return data[:place] + (number if rng.random() < 0.5 else number[::-1]) + data[place + width :]
 
 
 def _cut(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
@@ -165,9 +200,47 @@ def _token(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
     return data[: token.start()] + instead + data[token.end() :]
 
 
+def _node(data: bytes, donor: bytes, rng: np.random.Generator) -> bytes:
+    """JSON, or one of its lines, with one value replaced, renamed or left out."""
+    try:
+        whole = json.loads(data)
+    except (ValueError, RecursionError):
+        lines = data.split(b"\n")
+        if len(lines) == 1:
+            return _token(data, donor, rng)
+        place = int(rng.integers(len(lines)))
+        lines[place] = _node(lines[place], donor, rng)
+        return b"\n".join(lines)
+    places = list(_places(whole))
+    if not places:
+        return json.dumps(_one(_VALUES, rng)).encode()
+    container, key = _one(places, rng)
+    chance = rng.random()
+    if chance < 0.15:
+        del container[key]
+    elif chance < 0.3 and isinstance(container, dict):
+        container["x" * int(rng.integers(3))] = container.pop(key)
+    else:
+        other, found = _one(places, rng)
+        container[key] = other[found] if chance < 0.45 else _one(_VALUES, rng)
+    with contextlib.suppress(ValueError, RecursionError):  # a value that has become part of itself
+        return json.dumps(whole).encode()
+    return data
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every container and key of a value."""
+    keys = (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    )
+    for key in keys:
+        yield value, key
+        yield from _places(value[key])
+
+
 _DAMAGES: tuple[Damage, ...] = (
     *(_flip, _flip, _overwrite, _overwrite, _overwrite, _cut, _behead, _delete, _duplicate),
-    *(_zero, _noise, _splice, _insert, _swap, _token, _token, _token),
+    *(_zero, _noise, _splice, _insert, _swap, _token, _token, _node, _node, _node),
 )
 
 
