@@ -1,9 +1,9 @@
-"""Fuzzing: damaged files end in a value, a broken item or a sentence, and in nothing else.
+"""Fuzzing of the readers: reading a damaged file must return a value, a broken item or a sentence.
 
-`python -m benchmarks.fuzz KIND SEED` damages one file, reads it, and prints the outcome. A worker
-process with limits of time and memory reads the files, so that a file that kills it or makes it
-wait is named like any other; it notices child processes, connections, unpickled objects, and files
-that are read or written outside of the data set's folder.
+`python -m benchmarks.fuzz KIND SEED` damages one file, reads it, and prints the outcome. Files are
+read in a worker process with a time limit and a memory limit, so that a crash or a hang is
+attributed to its seed. The worker reports child processes, network connections, unpickled objects,
+and reads and writes outside the folder of the data set.
 """
 
 from __future__ import annotations
@@ -57,21 +57,22 @@ _ENVIRONMENT = {
     "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
     "TOKENIZERS_PARALLELISM": "false",
+    "MALLOC_ARENA_MAX": "2",  # arenas of threads would count against the memory limit
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT"), "1"),
 }
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the reading of a damaged file ended.
+    """The outcome of reading one damaged file.
 
     Args:
-        kind: what was damaged.
-        seed: what decided the damage.
-        name: value, broken item or sentence; anything else is a failure.
-        detail: the sentence, or where it failed.
-        seconds: time that it took.
-        megabytes: peak of the worker's memory.
+        kind: Kind of file, a key of `KINDS`.
+        seed: Seed of the damage.
+        name: "value", "broken item" or "sentence"; anything else is a failure.
+        detail: Message of the sentence, or location of the failure.
+        seconds: Duration of the reading.
+        megabytes: Peak memory of the worker during the reading.
     """
 
     kind: str
@@ -83,15 +84,15 @@ class Outcome:
 
     @property
     def is_fine(self) -> bool:
-        """Whether the file was handled as promised."""
+        """Whether the outcome is one of the three allowed ones."""
         return self.name in FINE
 
 
 class Worker:
-    """Judges damaged files in a process of its own, which is started anew when a file kills it.
+    """A process that reads damaged files, restarted whenever a file kills it.
 
     Args:
-        seconds: after which a reading is taken for a hang.
+        seconds: Time limit of one reading, after which it counts as a hang.
 
     Example:
         >>> from benchmarks.fuzz import Worker
@@ -113,7 +114,7 @@ class Worker:
         self._folder.cleanup()
 
     def judge(self, kind: str, seed: int) -> Outcome:
-        """Damage a file, read it, and say how that ended."""
+        """Outcome of reading the files of a kind with the damage of a seed."""
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -151,7 +152,7 @@ class Worker:
             self._process = None
 
     def _autopsy(self, kind: str, seed: int, process: subprocess.Popen[str]) -> Outcome:
-        """The worker is dead: of what, and where."""
+        """Outcome for a seed that ended the worker, from its exit code and its last traceback."""
         code = process.wait()
         self._stop()
         last = (Path(self._folder.name) / "stderr").read_text(errors="replace")[-20_000:]
@@ -166,7 +167,7 @@ class Worker:
 
 
 def tally(outcomes: Iterable[Outcome]) -> dict[str, Any]:
-    """Counts by outcome, and the failures."""
+    """Number of outcomes of each name, the extremes of time and memory, and up to 20 failures."""
     every = list(outcomes)
     counts = Counter(outcome.name for outcome in every)
     failures = [outcome for outcome in every if not outcome.is_fine]
@@ -181,20 +182,22 @@ def tally(outcomes: Iterable[Outcome]) -> dict[str, Any]:
 
 
 def damaged_files(kind: str, seed: int) -> Files:
-    """The files of a kind with the damage of a seed."""
+    """Files of a kind with the damage of a seed, contents by name."""
     from benchmarks.fuzz_corpus import donors
-    from benchmarks.fuzz_damage import damage
+    from benchmarks.fuzz_damage import damage, flip_bit
 
     chosen = _find(kind)
     rng = np.random.default_rng([seed, zlib.crc32(kind.encode())])
+    if chosen.bits_only:
+        return flip_bit(chosen.parts(), rng)
     if rng.random() < 0.5:
         return chosen.pack(damage(chosen.parts(), donors(), rng, specials=False))
-    specials = chosen.is_source
-    return damage(chosen.pack(chosen.parts()), donors(), rng, specials=specials)
+    files = chosen.pack(chosen.parts())
+    return damage(files, donors(), rng, specials=chosen.specials)
 
 
 def write_files(files: Files, folder: Path) -> None:
-    """Fill a folder anew with files, pipes and links; names that lead out of it are left out."""
+    """Replace the contents of a folder; files whose names lead out of it are not written."""
     from benchmarks.fuzz_damage import FIFO, LINK
 
     shutil.rmtree(folder, ignore_errors=True)
@@ -214,10 +217,11 @@ def write_files(files: Files, folder: Path) -> None:
 
 
 class Watch:
-    """Notes what a reader must not do.
+    """Records forbidden actions of a reader through an audit hook.
 
     Args:
-        root: folder in which files may be written; beside the data set lies a canary.
+        root: Folder in which files may be written. It contains the folder of the data set and,
+            next to it, a file that must not be read.
     """
 
     def __init__(self, root: Path) -> None:
@@ -253,11 +257,11 @@ class Watch:
     def _is_inside(self, name: Any) -> bool:
         if not isinstance(name, (str, bytes, os.PathLike)):
             return True  # a descriptor, opened before
-        return os.path.realpath(os.fsdecode(name)).startswith(str(self.root))
+        return self.root in Path(os.path.realpath(os.fsdecode(name))).parents
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[list[str]]:
-        """The list grows by what is seen meanwhile."""
+        """Actions that are recorded while the context is open."""
         self.seen, self.armed = [], True
         try:
             yield self.seen
@@ -266,9 +270,9 @@ class Watch:
 
 
 def judge(kind: str, seed: int, watch: Watch, seconds: float) -> Outcome:
-    """Damage a file, read it here, and say how that ended."""
+    """Outcome of reading damaged files in this process."""
     write_files(damaged_files(kind, seed), watch.data)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak of memory begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak memory
     begun = time.perf_counter()
     with watch.watching() as seen:
         name, detail = _ending(_find(kind), watch.data, seconds)
@@ -286,7 +290,7 @@ def _find(kind: str) -> Kind:
 
 
 def _ending(kind: Kind, folder: Path, seconds: float) -> tuple[str, str]:
-    """Read the files of a folder; a hang ends this process."""
+    """Name and detail of the outcome of reading a folder; a hang ends the process."""
     from benchmarks.fuzz_actions import SilentError
     from tradeoff.exceptions import TradeoffError
 
@@ -297,14 +301,14 @@ def _ending(kind: Kind, folder: Path, seconds: float) -> tuple[str, str]:
         return "silent change", str(error)
     except TradeoffError as error:
         return "sentence", str(error)[:300]
-    except Exception as error:
+    except BaseException as error:  # panics of Rust libraries are no `Exception`
         return "traceback", _place(error)
     finally:
         faulthandler.cancel_dump_traceback_later()
 
 
-def _place(error: Exception) -> str:
-    """Type and message of an error, and the last line of tradeoff that it passed."""
+def _place(error: BaseException) -> str:
+    """Innermost line of tradeoff in the traceback, with the type and message of the error."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [f for f in frames if "/tradeoff/" in f.filename]
     frame = (ours or frames)[-1]
@@ -314,7 +318,7 @@ def _place(error: Exception) -> str:
 
 
 def work(folder: Path, seconds: float, orders: TextIO, replies: TextIO) -> None:
-    """Judge what is ordered, line by line."""
+    """Answer each order, a line of JSON with kind and seed, with a line of JSON."""
     warnings.simplefilter("ignore")
     faulthandler.enable()
     watch = Watch(folder.resolve())
@@ -323,7 +327,7 @@ def work(folder: Path, seconds: float, orders: TextIO, replies: TextIO) -> None:
     begun: dict[str, tuple[str, str]] = {}
     for line in orders:
         kind, seed = json.loads(line)
-        if kind not in begun:  # the first reading loads libraries, and takes longer
+        if kind not in begun:  # the first reading is slower, since it imports libraries
             valid = _find(kind)
             write_files(valid.pack(valid.parts()), watch.data)
             begun[kind] = _ending(valid, watch.data, 60 + seconds)
@@ -346,7 +350,7 @@ def _peak_megabytes() -> int:
 
 def _main(arguments: list[str]) -> None:
     if arguments[0] == "--work":
-        # Libraries print where they like; the replies keep the standard output to themselves.
+        # Libraries may print to standard output, so replies use a copy that they do not know.
         replies = os.fdopen(os.dup(1), "w")
         os.dup2(2, 1)
         work(Path(arguments[1]), float(arguments[2]), sys.stdin, replies)

@@ -1,7 +1,7 @@
-"""What is done with a damaged file: it is read and used as a whole run would use it.
+"""Functions that read a damaged file and use it as an evaluation would.
 
-Each action returns `VALUE` or `BROKEN`, or raises; what it raises is judged elsewhere. A value that
-must not have been returned raises `SilentError`.
+Each returns `VALUE` or `BROKEN`, or raises. `SilentError` is raised for a wrong value that was
+returned without an error.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ TEXTS = [f"{'e' * (i % 7)} poem {i}" for i in range(12)]
 
 
 class SilentError(AssertionError):
-    """A wrong value came back, and nothing was said."""
+    """A wrong value was returned without an error."""
 
 
 class Thumbnails:
-    """A cheap encoder of images, with the preparation of a real one."""
+    """A cheap image encoder with the preprocessing of a real one."""
 
     name: ClassVar[str] = "thumbnails"
     kind: ClassVar[str] = "image"
@@ -54,11 +54,11 @@ class Thumbnails:
     pixels = Pixels(height=8, width=8, shorter=10)
 
     def prepare(self, sample: Sample) -> Any:
-        """Pixels of the size that a network would see."""
+        """Resized and cropped pixels."""
         return self.pixels.of(sample)
 
     def embed(self, prepared: Sequence[Any]) -> Any:
-        """Means of the colors."""
+        """Mean color of each image."""
         return np.stack(prepared).mean((1, 2))
 
 
@@ -76,14 +76,14 @@ def read_folder(folder: Path) -> str:
 
 
 def read_source(path: Path, **options: Any) -> str:
-    """Embed the samples of a path as an evaluation does, with an encoder that costs nothing."""
+    """Embed the samples of a path with a cheap encoder."""
     source = open_source(path, **options)
     embedded = embed_source(source, _embedder(source), broken="skip", progress=False)
     return checked(embedded)
 
 
 def checked(embedded: Embedded) -> str:
-    """Whether everything was read; features are finite and belong to samples."""
+    """`VALUE` or `BROKEN`; raises unless there is a row of finite features per sample."""
     features = embedded.features
     if features.ndim != 2 or len(features) != len(embedded.ids) or not np.isfinite(features).all():
         raise SilentError(f"features of shape {features.shape} that are wrong or not finite")
@@ -99,25 +99,25 @@ def _embedder(source: Source) -> Embedder:
 
 
 def fill_store(folder: Path) -> None:
-    """A store of two shards."""
+    """Write a store of two shards."""
     for texts in (TEXTS[:8], TEXTS[8:]):
         embed_source(open_source(texts), LENGTHS, store=FeatureStore(folder), progress=False)
 
 
 def use_store(folder: Path) -> str:
-    """List a store, and embed through it twice: the features must be those of the texts."""
+    """List the contents of a store and embed through it twice; features must be unchanged."""
     store = FeatureStore(folder)
     store.contents()
     expected = LENGTHS.embed(TEXTS)
     for _ in range(2):
         embedded = embed_source(open_source(TEXTS), LENGTHS, store=store, progress=False)
         if not np.array_equal(embedded.features, expected):
-            raise SilentError("the store returned features that were never stored")
+            raise SilentError("the store returned features that differ from the stored ones")
     return VALUE
 
 
 def evaluate_config(folder: Path) -> str:
-    """Run what a TOML file asks for, and write the result."""
+    """Run the evaluation that a TOML file describes, and write the result."""
     chosen = read_config(folder / "run.toml")
     real, generated = (chosen.pop(side, folder / f"{side}.npy") for side in ("real", "generated"))
     result = evaluate(real=real, generated=generated, settings=Settings.of(chosen), progress=False)
@@ -136,7 +136,7 @@ def _options() -> dict[str, Any]:
 
 
 def save_curve(folder: Path) -> None:
-    """A curve with its band."""
+    """Write a curve with its band."""
     real, generated = _sides()
     curve = evaluate(real=real, generated=generated, **_options()).curve
     (folder / "curve.json").write_text("" if curve is None else curve.to_json())
@@ -153,7 +153,7 @@ def load_curve(folder: Path) -> str:
 
 
 def save_result(folder: Path) -> None:
-    """An evaluation with the values of its samples."""
+    """Write an evaluation with the values of its samples."""
     real, generated = _sides()
     evaluate(real=real, generated=generated, **_options()).save(folder)
 
@@ -170,7 +170,7 @@ def load_result(folder: Path) -> str:
 
 
 def save_comparison(folder: Path) -> None:
-    """Two models."""
+    """Write a comparison of two models."""
     real, generated = _sides()
     models = {"one": generated, "other": generated * 2}
     compared = compare(real=real, generated=models, **_options())
@@ -186,7 +186,7 @@ def load_comparison(folder: Path) -> str:
 
 
 def _text(folder: Path, name: str) -> str:
-    """What a caller would pass on; a file that is gone or no text is the caller's own error."""
+    """Text of a file; reading it is up to the caller of `from_json`, and is not tested."""
     try:
         return (folder / name).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -194,7 +194,7 @@ def _text(folder: Path, name: str) -> str:
 
 
 def save_onnx(folder: Path) -> None:
-    """A convolution and a mean."""
+    """Write a small convolutional network."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
@@ -227,7 +227,7 @@ def _run_images(encoder: Embedder) -> str:
 
 
 def save_vision(folder: Path) -> None:
-    """A small vision transformer, as the hub keeps it."""
+    """Write a small vision transformer in the format of the Hugging Face hub."""
     import torch
     import transformers
 
@@ -264,7 +264,7 @@ def run_vision(folder: Path) -> str:
 
 
 def save_text(folder: Path) -> None:
-    """A small sentence encoder, as the hub keeps it."""
+    """Write a small sentence encoder in the format of the Hugging Face hub."""
     import torch
     import transformers
     from sentence_transformers import SentenceTransformer, models

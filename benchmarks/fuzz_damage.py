@@ -1,7 +1,6 @@
 """Seeded damage to files: flipped bits, wrong numbers, cut and mixed bytes, hostile names.
 
-Every function draws from the generator it is given and from nothing else, so a damaged file can be
-made again from its seed.
+All randomness comes from the generator that is passed in, so a seed reproduces the damage.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ if TYPE_CHECKING:
 
     Damage = Callable[[bytes, bytes, np.random.Generator], bytes]
 
-__all__ = ["FIFO", "LINK", "Files", "damage"]
+__all__ = ["FIFO", "LINK", "Files", "damage", "flip_bit"]
 
 Files = dict[str, bytes]
 T = TypeVar("T")
 
 FIFO = b"\x00fuzz: a named pipe"
-"""Content that stands for a named pipe instead of a file."""
+"""Content that represents a named pipe."""
 LINK = b"\x00fuzz: a link to "
-"""Beginning of a content that stands for a symbolic link; the target follows."""
+"""Beginning of a content that represents a symbolic link to the path that follows."""
 
 _SPECIALS = (FIFO, LINK + b".", LINK + b"gone", LINK + b"/dev/zero")
 _EDGE = 96
@@ -98,13 +97,13 @@ _NAMES += [
 def damage(
     files: Files, donors: Sequence[bytes], rng: np.random.Generator, *, specials: bool
 ) -> Files:
-    """The files with one to three things wrong with them.
+    """Files with one to three kinds of damage.
 
     Args:
-        files: contents by name.
-        donors: contents of other files, parts of which may be mixed in.
-        rng: decides everything.
-        specials: whether a file may become a named pipe, a device or a link.
+        files: Contents by name.
+        donors: Contents of other files, parts of which may be mixed in.
+        rng: Source of all randomness.
+        specials: Whether a file may become a named pipe, a device or a link.
     """
     damaged = dict(files)
     for _ in range(_one((1, 1, 1, 2, 3), rng)):
@@ -124,6 +123,18 @@ def damage(
     return damaged
 
 
+def flip_bit(files: Files, rng: np.random.Generator) -> Files:
+    """Files with one flipped bit; every bit is equally likely."""
+    bit = int(rng.integers(8 * sum(map(len, files.values()))))
+    for name, content in files.items():
+        if bit < 8 * len(content):
+            damaged = bytearray(content)
+            damaged[bit // 8] ^= 1 << bit % 8
+            return files | {name: bytes(damaged)}
+        bit -= 8 * len(content)
+    return files
+
+
 def _rename(files: Files, name: str, rng: np.random.Generator) -> None:
     content = files.pop(name)
     if rng.random() < 0.5:
@@ -141,7 +152,7 @@ def _flip(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _overwrite(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
-    """A number of one to eight bytes that headers do not expect, in either byte order."""
+    """An extreme number of one to eight bytes, in either byte order."""
     width = _one((1, 2, 4, 8), rng)
     number = (_one(_NUMBERS, rng) % (1 << 8 * width)).to_bytes(width, "little")
     place = _place(data, rng)
@@ -191,7 +202,7 @@ def _swap(_: bytes, donor: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _token(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
-    """A word, number or string in place of another: formats of text, and headers that are text."""
+    """One word, number or string replaced, for text formats and headers in text."""
     found = list(re.finditer(rb'"[^"\n]{0,200}"|[-+.\w]+|[^\w\s]', data[:20_000]))
     if not found:
         return data + _one(_TOKENS, rng)
@@ -201,7 +212,7 @@ def _token(data: bytes, _: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _node(data: bytes, donor: bytes, rng: np.random.Generator) -> bytes:
-    """JSON, or one of its lines, with one value replaced, renamed or left out."""
+    """JSON, or one line of JSON lines, with one value replaced, renamed or deleted."""
     try:
         whole = json.loads(data)
     except (ValueError, RecursionError):
@@ -223,13 +234,13 @@ def _node(data: bytes, donor: bytes, rng: np.random.Generator) -> bytes:
     else:
         other, found = _one(places, rng)
         container[key] = other[found] if chance < 0.45 else _one(_VALUES, rng)
-    with contextlib.suppress(ValueError, RecursionError):  # a value that has become part of itself
+    with contextlib.suppress(ValueError, RecursionError):  # a value may contain itself now
         return json.dumps(whole).encode()
     return data
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container and key of a value."""
+    """Every container inside a value, with each of its keys."""
     keys = (
         value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     )
@@ -245,7 +256,7 @@ _DAMAGES: tuple[Damage, ...] = (
 
 
 def _place(data: bytes, rng: np.random.Generator) -> int:
-    """An offset; headers and footers, where formats keep their numbers, come up more often."""
+    """An offset. Headers and footers are preferred, since sizes and types are stored there."""
     if not data:
         return 0
     edge = min(_EDGE, len(data))

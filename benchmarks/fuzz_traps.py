@@ -1,6 +1,6 @@
-"""Readers that do what none must do, each in one way: the judge has to notice.
+"""Readers that each do one forbidden thing, to test that the judge detects it.
 
-A trap is harmless as long as its file is intact.
+A trap reads its intact file without harm, so that the worker accepts it as valid.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ def _trap(action: Callable[[Path], None]) -> Kind:
             action(folder)
         return VALUE
 
-    return Kind(lambda: {"file": _INTACT}, act, is_source=False)
+    return Kind(lambda: {"file": _INTACT}, act, specials=False)
 
 
-# By the outcome that the judge has to see; memory beyond the limit is a traceback.
+# Keys are the expected outcomes, except that exceeding the memory limit is a traceback.
 TRAPS: dict[str, Kind] = {
     "traceback": _trap(_raise),
     "silent change": _trap(_be_silent),

@@ -1,4 +1,6 @@
-"""Damaged files end in a value, a broken item or a sentence: the first seeds of the benchmark."""
+"""Reading a damaged file returns a value, a broken item or a sentence, for the first seeds."""
+
+import sys
 
 import pytest
 
@@ -7,9 +9,12 @@ from benchmarks.fuzz import Outcome, Worker, damaged_files, tally
 from benchmarks.fuzz_corpus import KINDS
 from benchmarks.fuzz_traps import TRAPS
 
-pytestmark = pytest.mark.torch  # the lowest-versions run has no packages that read most files
+pytestmark = [
+    pytest.mark.torch,  # most files are read by optional packages
+    pytest.mark.skipif(sys.platform != "linux", reason="limits and peaks are those of Linux"),
+]
 
-SEEDS = {kind: max(10, bench_fuzz.mutations_of(kind) // 48) for kind in KINDS}
+SEEDS = 50
 
 
 @pytest.fixture(scope="module")
@@ -19,18 +24,18 @@ def worker():
 
 
 def test_at_least_two_thousand_mutations_here_and_a_hundred_thousand_in_the_benchmark():
-    assert sum(SEEDS.values()) >= 2_000
-    assert sum(map(bench_fuzz.mutations_of, KINDS)) >= 100_000
+    assert len(KINDS) * SEEDS >= 2_000
+    assert len(KINDS) * bench_fuzz.MUTATIONS >= 100_000
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_damaged_files_end_well(worker, kind):
-    outcomes = [worker.judge(kind, seed) for seed in range(SEEDS[kind])]
+def test_damaged_files_are_handled(worker, kind):
+    outcomes = [worker.judge(kind, seed) for seed in range(SEEDS)]
     assert tally(outcomes)["found"] == []
 
 
-def test_the_judge_notices_what_no_reader_may_do():
-    """Each is told by its name, pinned to its seed, and followed by others, even after a death."""
+def test_the_judge_detects_everything_that_is_forbidden():
+    """Each is attributed to its seed, and the worker goes on after a crash or a hang."""
     with Worker(seconds=2) as worker:
         found = {name: worker.judge(name, 1) for name in TRAPS}
         assert worker.judge("png", 0).is_fine
