@@ -105,14 +105,13 @@ def fill_store(folder: Path) -> None:
 
 
 def use_store(folder: Path) -> str:
-    """List the contents of a store and embed through it twice; features must be unchanged."""
-    store = FeatureStore(folder)
-    store.contents()
-    expected = LENGTHS.embed(TEXTS)
+    """Embed through a store twice, where features must be unchanged, and list its contents."""
+    store, expected = FeatureStore(folder), LENGTHS.embed(TEXTS)
     for _ in range(2):
         embedded = embed_source(open_source(TEXTS), LENGTHS, store=store, progress=False)
         if not np.array_equal(embedded.features, expected):
             raise SilentError("the store returned features that differ from the stored ones")
+    store.contents()
     return VALUE
 
 

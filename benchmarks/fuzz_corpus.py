@@ -259,7 +259,7 @@ def _dataset(folder: Path) -> None:
 def _config() -> Files:
     text = """real = "real.npy"
 generated = "generated.npy"
-metrics = ["frechet", "kernel", "copies"]
+metrics = ["knn", "frechet", "copies"]
 estimator = "logistic"
 features = "identity"
 broken = "skip"
