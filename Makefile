@@ -1,6 +1,6 @@
 PYTHON ?= python
 
-.PHONY: help install check test test-lowest docs data bench dist first-contact
+.PHONY: help install check test test-lowest test-lowest-hub test-lowest-torch docs data bench dist sbom first-contact
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -18,12 +18,31 @@ check:           ## lint, format, types, layers
 test:            ## the whole test suite, doctests and documentation examples included
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
-test-lowest:     ## the tests without PyTorch, on the declared lower bounds
+test-lowest:     ## the tests without PyTorch, on the lower bounds of the package and its readers
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(PYTHON) .ci/lowest.py > .venv-lowest/constraints.txt
-	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test .
+	$(PYTHON) .ci/lowest.py images datasets > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test ".[images,datasets]"
 	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch" tests
+	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -k "not tensor" tests/data
+
+ENCODERS = images,hub,onnx,offline
+
+test-lowest-hub: ## the encoders on the lower bounds of their packages, with the PyTorch build of CI
+	$(PYTHON) -m venv .venv-lowest-hub
+	.venv-lowest-hub/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(PYTHON) .ci/lowest.py images hub onnx offline | grep -v "^torch==" > .venv-lowest-hub/constraints.txt
+	.venv-lowest-hub/bin/python -m pip install --quiet -c .venv-lowest-hub/constraints.txt \
+	  -c .ci/constraints.txt --group test ".[$(ENCODERS)]"
+	.venv-lowest-hub/bin/python -m pytest -q -n auto --dist loadfile tests/features
+
+test-lowest-torch: ## the same on the lower bound of PyTorch too; its wheels bring CUDA, so not in CI
+	$(PYTHON) -m venv .venv-lowest-torch
+	.venv-lowest-torch/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(PYTHON) .ci/lowest.py images hub onnx offline > .venv-lowest-torch/constraints.txt
+	.venv-lowest-torch/bin/python -m pip install --quiet -c .venv-lowest-torch/constraints.txt \
+	  --group test ".[$(ENCODERS)]"
+	.venv-lowest-torch/bin/python -m pytest -q -n auto --dist loadfile tests/features tests/training tests/core
 
 docs:            ## build the site; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
@@ -45,6 +64,16 @@ dist:            ## build sdist and wheel, and smoke-test the wheel in a clean e
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
 	cd .venv-wheel && bin/python ../.ci/smoke.py
+
+sbom:            ## write dist/sbom.json: what an installation of the wheel with its extras holds
+	rm -rf .venv-sbom
+	$(PYTHON) -m venv .venv-sbom
+	.venv-sbom/bin/python -m pip install --quiet -c .ci/constraints.txt "$$(ls dist/*.whl)[$(ENCODERS)]"
+	$(PYTHON) -m venv .venv-cyclonedx
+	.venv-cyclonedx/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-cyclonedx/bin/python -m pip install --quiet --group sbom
+	.venv-cyclonedx/bin/cyclonedx-py environment --output-reproducible --of JSON \
+	  --output-file dist/sbom.json .venv-sbom/bin/python
 
 first-contact:   ## do what the README shows with the wheel, and compare what is printed
 	.venv-wheel/bin/python -m pip install --quiet -c .ci/constraints.txt "$$(ls dist/*.whl)[images,offline]"

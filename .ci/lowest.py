@@ -1,8 +1,10 @@
-"""Print the declared lower bounds of the package as constraints."""
+"""Print the declared lower bounds of the package, and of the extras named, as constraints."""
 
 import sys
 import tomllib
 from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-sys.stdout.writelines(bound.replace(">=", "==") + "\n" for bound in project["dependencies"])
+extras = [project["optional-dependencies"][name] for name in sys.argv[1:]]
+bounds = {bound for group in (project["dependencies"], *extras) for bound in group}
+sys.stdout.writelines(bound.replace(">=", "==") + "\n" for bound in sorted(bounds))

@@ -45,11 +45,11 @@ def cut():
     ("name", "content", "sentence"),
     [
         ("a.png", b"", "The file is empty"),
-        ("a.png", b"hello", "This is no image"),
+        ("a.png", b"hello", "The file is not an image .PNG, JPEG,"),
         ("a.jpg", cut(), "The image is damaged: image file is truncated"),
         ("a.png", encoded(pixels()[0], "GIF"), "The name says .png, but the file is GIF"),
         ("a.png", bomb(), "The image has more than 100,000,000 pixels"),
-        ("a.png", b"\x80\x04cos\nsystem\n", "This is no image"),
+        ("a.png", b"\x80\x04cos\nsystem\n", "The file is not an image"),
     ],
 )
 def test_bad_images_get_a_reason(name, content, sentence):
@@ -193,7 +193,10 @@ def test_faults_do_not_stop_an_evaluation_and_are_named(tmp_path):
 def test_a_row_with_a_cell_too_many(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,2\n3,4,5\n")
-    with pytest.raises(InvalidInputError, match="Row 2 of .* must have as many cells"):
+    with pytest.raises(InvalidInputError, match="Row 2 of .* as many cells .* 2. It has 3"):
+        list(open_source(path))
+    path.write_text("a,b\n1,2\n3\n")
+    with pytest.raises(InvalidInputError, match="Row 2 of .* as many cells .* 2. It has 1"):
         list(open_source(path))
 
 

@@ -169,7 +169,7 @@ def test_pytorch_datasets_of_images():
 
 @pytest.mark.torch
 def test_pillow_images_are_those_of_their_files(tmp_path):
-    """Transparency lies on white from memory as from a file."""
+    """Transparency lies on white and EXIF turns the picture, from memory as from a file."""
     from PIL import Image
 
     from tradeoff.features import Pixels
@@ -178,7 +178,9 @@ def test_pillow_images_are_those_of_their_files(tmp_path):
     clear = Image.fromarray(rng.integers(0, 256, (6, 8, 4), dtype=np.uint8))
     clear.save(tmp_path / "clear.png")
     turned = Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8))
-    turned.save(tmp_path / "turned.png")
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    turned.save(tmp_path / "turned.png", exif=exif)
     pixels = Pixels(height=8, width=6)
     files = [pixels.of(sample) for sample in open_source(tmp_path)]
     opened = [Image.open(path) for path in sorted(tmp_path.iterdir())]

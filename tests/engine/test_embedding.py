@@ -8,7 +8,7 @@ import pytest
 
 from tradeoff import InvalidInputError
 from tradeoff.data import Broken, Items, Sample, open_source
-from tradeoff.engine import embed_source
+from tradeoff.engine import embed_source, local
 from tradeoff.exceptions import UnreadableError
 from tradeoff.features import Function, Identity
 
@@ -116,6 +116,24 @@ def test_errors_of_the_source_and_of_the_embedder_come_through():
             open_source(TEXTS), Function(lambda texts: [[1 / 0] for _ in texts], "f", "text", "1")
         )
     assert threading.active_count() == threads  # none is left behind
+
+
+def test_features_do_not_depend_on_how_chunks_are_closed(monkeypatch):
+    """A product chooses its algorithm by its shape, so each batch must have one shape."""
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (100, 8, 8, 3), dtype=np.uint8)
+    weights = rng.normal(size=(192, 50)).astype(np.float32)
+
+    def project(pixels):
+        return np.stack(pixels).reshape(len(pixels), -1).astype(np.float32) @ weights
+
+    function = Function(project, "project", "image", "1")
+    found = []
+    for most in (10**9, 192 * 5, 1):
+        monkeypatch.setattr(local, "_CHUNK_BYTES", most)
+        found.append(embed_source(open_source(images), function, progress=False).features)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
 
 
 def test_preparing_overlaps_with_embedding():

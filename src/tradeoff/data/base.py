@@ -43,11 +43,16 @@ class Sample:
             head = f"{content.dtype.str}{content.shape}".encode()
             raw = head + np.ascontiguousarray(content).tobytes()
         elif isinstance(content, Mapping):
-            raw = json.dumps(content, sort_keys=True, default=str).encode()
+            raw = json.dumps(content, sort_keys=True, default=_plain).encode()
         else:
-            raw = content.encode() if isinstance(content, str) else content
+            raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
         kind = type(content).__name__.encode()
         return blake2b(raw, digest_size=16, key=kind).hexdigest()
+
+
+def _plain(value: object) -> object:
+    """What JSON can hold; the text of an array would leave out the middle of a long one."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
 
 
 @dataclass(frozen=True, slots=True)

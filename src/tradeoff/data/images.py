@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from tradeoff.data.base import Broken, Kind, Sample
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.data.reading import MOST_BYTES, read_file, reason, valid
+from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["IMAGE_SUFFIXES", "ImageFolder"]
 
@@ -22,8 +23,13 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".g
 class ImageFolder:
     """Images of a folder; those of a subfolder have its name as their label.
 
+    Links are followed, and each folder is read once: a link to a folder that has been read already
+    is listed as broken, and so is everything that is neither a file nor a folder (named pipes,
+    sockets, devices, links that lead nowhere), which is never opened.
+
     Args:
-        path: the folder. Files whose name says that they are no images are passed over.
+        path: the folder. Files whose names do not end like those of images are passed over.
+        most_bytes: size of a file beyond which it is not read and listed as broken.
 
     Example:
         >>> import tempfile
@@ -39,44 +45,78 @@ class ImageFolder:
 
     kind: ClassVar[Kind] = "image"
     path: str | Path
+    most_bytes: int = MOST_BYTES
 
     def __len__(self) -> int:
         return sum(1 for _ in _walk(Path(self.path)))
 
     def __iter__(self) -> Iterator[Sample | Broken]:
         found = False
-        for path in _walk(Path(self.path)):
+        for item in _walk(Path(self.path)):
             found = True
-            name = _readable(path.relative_to(self.path).as_posix())
+            if isinstance(item, Broken):
+                yield item
+                continue
+            name = _name(item, Path(self.path))
             label = name.rpartition("/")[0] or None
             try:
-                yield Sample(name, path.read_bytes(), label)
-            except OSError as error:
-                yield Broken(name, f"The file cannot be read: {error.strerror}.")
+                yield Sample(name, read_file(item, self.most_bytes), label)
+            except UnreadableError as error:
+                yield Broken(name, str(error))
         if not found:
             raise InvalidInputError(
                 f"`{self.path}` must hold images ({', '.join(IMAGE_SUFFIXES)}). Got none."
             )
 
 
-def _readable(name: str) -> str:
-    """A name that can be written as UTF-8, whatever bytes the file system holds."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+def _name(path: Path, root: Path) -> str:
+    return valid(path.relative_to(root).as_posix())
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(root: Path) -> Iterator[Path | Broken]:
     """Image files in an order that does not depend on the file system."""
-    names, folders = list[str](), set[str]()  # nothing larger is kept of millions of files
+    seen = set[tuple[int, int]]()
+    stack = [iter([(root, True)])]  # no recursion, since folders may be nested deeply
+    while stack:
+        path, is_folder = next(stack[-1], (None, False))
+        if path is None:
+            stack.pop()
+        elif not is_folder:
+            yield path
+        else:
+            try:
+                stack.append(_entries(path, seen))
+            except (OSError, UnreadableError) as error:
+                if path == root:
+                    raise InvalidInputError(
+                        f"`{root}` must be a folder that can be read. {reason(error)}."
+                    ) from None
+                yield Broken(_name(path, root), f"The folder is not read: {reason(error)}.")
+
+
+def _entries(folder: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, bool]]:
+    """Paths in a folder, and which of them are folders; links to folders come last."""
+    about = os.stat(folder)
+    if (about.st_dev, about.st_ino) in seen:
+        raise UnreadableError("it has been read under another name")
+    seen.add((about.st_dev, about.st_ino))
+    names, folders, links = list[str](), set[str](), set[str]()  # millions of files: names only
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
-            if entry.is_dir():
-                folders.add(entry.name)
-            if entry.name in folders or entry.name.lower().endswith(IMAGE_SUFFIXES):
-                names.append(entry.name)
-    for name in sorted(names):
-        if name in folders:
-            yield from _walk(folder / name)
-        else:
-            yield folder / name
+            if _is(entry.is_dir):
+                (links if entry.is_symlink() else folders).add(entry.name)
+            elif _is(entry.is_file) and not entry.name.lower().endswith(IMAGE_SUFFIXES):
+                continue
+            names.append(entry.name)
+    names.sort(key=lambda name: (name in links, name))
+    return ((folder / name, name in folders or name in links) for name in names)
+
+
+def _is(question: Callable[[], bool]) -> bool:
+    """False where a loop of links, or a folder that must not be searched, forbids an answer."""
+    try:
+        return question()
+    except OSError:
+        return False

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,16 @@ import numpy as np
 
 from tradeoff._extras import import_extra
 from tradeoff.data.base import Broken, Kind, Sample
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.data.cells import as_value, read_cells
+from tradeoff.data.reading import (
+    MOST_BYTES,
+    check_regular,
+    check_size,
+    read_inside,
+    reason,
+    valid,
+)
+from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 __all__ = ["Records", "read_arrow", "read_csv", "read_dataset", "read_parquet"]
 
@@ -23,6 +32,8 @@ _COLUMNS: dict[Kind, tuple[str, ...]] = {
     "features": ("features", "embedding", "embeddings"),
     "table": (),
 }
+_MOST_ROWS = 64
+_MOST_HELD_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +42,15 @@ class Records:
 
     Args:
         name: which the ids begin with, followed by the number of the row.
-        rows: gives the rows, anew each time.
+        rows: gives the rows, anew each time; what it gives as broken is passed on.
         kind: what the samples are.
         column: field that holds them; of a table, None.
         label: field that holds the class, if there is one.
+        folder: where files lie that rows of images name by their path, as Hugging Face does when
+            it stores no bytes. A path that leads elsewhere, also through a link, is not followed,
+            and none is if the folder is not given: a data set must not choose what else of a disk
+            is read.
+        most_bytes: size of an image beyond which it is not read and listed as broken.
 
     Example:
         >>> from tradeoff.data import Records
@@ -45,23 +61,31 @@ class Records:
     """
 
     name: str
-    rows: Callable[[], Iterator[Row]]
+    rows: Callable[[], Iterator[Row | Broken]]
     kind: Kind
     column: str | None = None
     label: str | None = None
+    folder: Path | None = None
+    most_bytes: int = MOST_BYTES
 
     @classmethod
     def of(
         cls,
         name: str,
-        rows: Callable[[], Iterator[Row]],
+        rows: Callable[[], Iterator[Row | Broken]],
         columns: list[str],
         *,
         kind: Kind | None,
         column: str | None,
         label: str | None,
+        folder: Path | None = None,
     ) -> Records:
         """Find out which field is the sample, by the names that are usual."""
+        if twice := sorted({c for c in columns if columns.count(c) > 1}):
+            raise InvalidInputError(
+                f"`{name}` must have columns with different names. `{twice[0]}` occurs several "
+                "times: rename them."
+            )
         for wanted in (column, label):
             if wanted is not None and wanted not in columns:
                 raise InvalidInputError(
@@ -71,7 +95,7 @@ class Records:
         for candidate in kinds:
             for usual in _COLUMNS[candidate] if column is None else ():
                 if usual in columns:
-                    return cls(name, rows, candidate, usual, label)
+                    return cls(name, rows, candidate, usual, label, folder)
         if column is not None and kind is None:
             raise InvalidInputError(f"`kind` must say what `{column}` of `{name}` holds.")
         if kind in (None, "table"):
@@ -80,109 +104,236 @@ class Records:
             raise InvalidInputError(
                 f"`column` must name the {kind} of `{name}`. Its columns are {', '.join(columns)}."
             )
-        return cls(name, rows, kind, column, label)
+        return cls(name, rows, kind, column, label, folder)
 
     def __iter__(self) -> Iterator[Sample | Broken]:
-        number = -1
-        for number, row in enumerate(self.rows()):
-            name = f"{self.name}[{number}]"
-            label = None if self.label is None else str(row[self.label])
-            if self.column is None:
-                fields = {key: value for key, value in row.items() if key != self.label}
-                yield Sample(name, fields, label)
+        number, found = 0, False
+        for row in self.rows():
+            found = True
+            if isinstance(row, Broken):
+                yield row
                 continue
-            content = self._content(row[self.column])
-            if content is None:
-                yield Broken(name, f"The row has no {self.kind} in `{self.column}`.")
-            elif self.kind == "features" and not np.isfinite(content).all():
-                yield Broken(name, "The row holds NaN or infinity.")
-            else:
-                yield Sample(name, content, label)
-        if number < 0:
+            name = f"{self.name}[{number}]"
+            number += 1
+            try:
+                yield self._sample(name, row)
+            except UnreadableError as error:
+                yield Broken(name, str(error))
+        if not found:
             raise InvalidInputError(
                 f"`{self.name}` must hold rows. Got none (an iterator can be read only once)."
             )
 
-    def _content(self, value: Any) -> Any:
-        if self.kind == "text":
-            return value if isinstance(value, str) and value.strip() else None
-        if self.kind == "features":
-            return None if value is None else np.asarray(value, dtype=np.float64)
+    def _sample(self, name: str, row: Row) -> Sample:
+        if not isinstance(row, Mapping):
+            raise UnreadableError(f"A row must name its fields. Got a {type(row).__name__}.")
+        for wanted in (self.column, self.label):
+            if wanted is not None and wanted not in row:
+                raise UnreadableError(f"The row has no column `{wanted}`.")
+        label = None if self.label is None or row[self.label] is None else str(row[self.label])
+        if self.column is None:
+            return Sample(name, {k: v for k, v in row.items() if k != self.label}, label)
+        value = row[self.column]
+        read = {"text": _text, "features": _features, "image": self._image}.get(self.kind)
+        content = None if value is None or read is None else read(value)
+        if content is None:
+            raise UnreadableError(f"The row has no {self.kind} in `{self.column}`.")
+        return Sample(name, content, label)
+
+    def _image(self, value: Any) -> bytes | np.ndarray[Any, Any] | None:
         if isinstance(value, Mapping):  # as Hugging Face stores images
-            if value.get("bytes"):
-                return bytes(value["bytes"])
-            return Path(value["path"]).read_bytes() if value.get("path") else None
+            raw = value.get("bytes")
+            if not raw:
+                path = value.get("path")
+                return read_inside(self.folder, path, self.most_bytes) if path else None
+            value = raw
         if isinstance(value, (bytes, bytearray, memoryview)):
+            check_size(len(value), self.most_bytes)
             return bytes(value)
-        return None if value is None else np.asarray(value)
+        if hasattr(value, "convert"):  # a picture of Pillow
+            value = value.convert("RGB")
+        pixels = _numbers(value, "An image must be bytes or pixels")
+        if pixels.ndim not in (2, 3):
+            raise UnreadableError(f"An image must be bytes or pixels. Got shape {pixels.shape}.")
+        return pixels
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _features(value: Any) -> np.ndarray[Any, Any]:
+    values = _numbers(value, "Features must be numbers").astype(np.float64)
+    if not np.isfinite(values).all():
+        raise UnreadableError("The row holds NaN or infinity.")
+    return values
+
+
+def _numbers(value: Any, expected: str) -> np.ndarray[Any, Any]:
+    """An array; NumPy would also make numbers of texts, dates and complex values."""
+    try:
+        values = np.asarray(value)
+    except (ValueError, TypeError) as error:  # rows of different lengths
+        raise UnreadableError(f"{expected}. {reason(error)}.") from None
+    if values.dtype.kind not in "fiub" or not values.size:
+        raise UnreadableError(f"{expected}. Got {values.dtype} of shape {values.shape}.")
+    return values
 
 
 def read_parquet(path: Path, **options: Any) -> Records:
-    """A Parquet file, or a folder of them."""
+    """A Parquet file, or a folder of them, of which those that are damaged are listed as broken."""
     parquet = import_extra("pyarrow.parquet", extra="images", purpose="Reading Parquet")
-    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    is_folder = path.is_dir()
+    files = sorted(path.glob("*.parquet")) if is_folder else [path]
+    columns, first_error = dict[Path, list[str]](), None
+    for file in files:
+        try:
+            with _open_parquet(parquet, file) as opened:
+                columns[file] = list(opened.schema_arrow.names)
+        except Exception as error:  # of Arrow's own kinds
+            first_error = first_error or error
+    if not columns:
+        why = "it is empty" if first_error is None else reason(first_error)
+        raise InvalidInputError(f"`{path}` must be a Parquet file, or a folder of them. {why}.")
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[Row | Broken]:
         for file in files:
-            for batch in parquet.ParquetFile(file).iter_batches(batch_size=1024):
-                yield from batch.to_pylist()
+            yield from _parquet_rows(parquet, file)
 
+    folder = path if is_folder else path.parent
+    first = next(iter(columns.values()))
+    records = Records.of(valid(path.name), rows, first, folder=folder, **options)
+    for file, names in columns.items():
+        _check_columns(records, file, names, first)
+    return records
+
+
+def _open_parquet(parquet: Any, file: Path) -> Any:
+    """With pages read one by one, since a group of rows may hold gigabytes of images."""
+    check_regular(file)
+    return parquet.ParquetFile(
+        file, buffer_size=2**20, pre_buffer=False, page_checksum_verification=True
+    )
+
+
+def _parquet_rows(parquet: Any, file: Path) -> Iterator[Row | Broken]:
+    name = valid(file.name)
     try:
-        columns = list(parquet.ParquetFile(files[0]).schema_arrow.names)
-    except Exception as error:
-        raise InvalidInputError(f"`{path}` must be a Parquet file. {error}.") from None
-    return Records.of(path.name, rows, columns, **options)
+        opened = _open_parquet(parquet, file)
+    except Exception as error:  # of Arrow's own kinds
+        yield Broken(name, f"The file cannot be read: {reason(error)}.")
+        return
+    with opened:
+        for group in range(opened.num_row_groups):
+            try:
+                about = opened.metadata.row_group(group)
+                few = _few_rows(about.total_byte_size, about.num_rows)
+                for batch in opened.iter_batches(batch_size=few, row_groups=[group]):
+                    yield from batch.to_pylist()
+            except Exception as error:
+                yield Broken(
+                    f"{name}, row group {group}",
+                    f"The file is damaged, and rows are missing from here: {reason(error)}.",
+                )
+
+
+def _few_rows(size: int, rows: int) -> int:
+    """Number of rows that are held at a time, so that large images do not fill the memory."""
+    return max(1, min(_MOST_ROWS, _MOST_HELD_BYTES * max(rows, 1) // max(size, 1)))
+
+
+def _check_columns(records: Records, file: Path, names: list[str], first: list[str]) -> None:
+    needed = set(first) if records.column is None else {records.column}
+    if records.label is not None:
+        needed.add(records.label)
+    if missing := sorted(needed - set(names)):
+        raise InvalidInputError(
+            f"All files of `{records.name}` must have the same columns. `{file.name}` has no "
+            f"column `{missing[0]}`."
+        )
+    if records.column is None and (unknown := sorted(set(names) - needed)):
+        raise InvalidInputError(
+            f"All files of `{records.name}` must have the same columns. Only `{file.name}` has a "
+            f"column `{unknown[0]}`."
+        )
 
 
 def read_arrow(path: Path, **options: Any) -> Records:
     """An Arrow file or stream."""
     arrow = import_extra("pyarrow", extra="images", purpose="Reading Arrow")
 
-    def batches() -> Iterator[Any]:
-        with arrow.memory_map(str(path)) as source:
-            try:
-                reader = arrow.ipc.open_file(source)
-                yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
-            except arrow.ArrowInvalid:
-                source.seek(0)
-                yield from arrow.ipc.open_stream(source)
-
-    def rows() -> Iterator[Row]:
-        for batch in batches():
-            yield from batch.to_pylist()
+    def rows() -> Iterator[Row | Broken]:
+        try:
+            for batch in islice(_arrow_batches(arrow, path), 1, None):
+                batch.validate(full=True)  # else offsets of a damaged file could lead anywhere
+                few = _few_rows(batch.nbytes, batch.num_rows)
+                for start in range(0, batch.num_rows, few):
+                    yield from batch.slice(start, few).to_pylist()
+        except Exception as error:  # of Arrow's own kinds
+            yield Broken(
+                valid(path.name),
+                f"The file is damaged, and rows are missing from here: {reason(error)}.",
+            )
 
     try:
-        columns = list(next(batches()).schema.names)
+        columns = list(next(_arrow_batches(arrow, path)).names)
     except Exception as error:
-        raise InvalidInputError(f"`{path}` must be an Arrow file. {error}.") from None
-    return Records.of(path.name, rows, columns, **options)
+        raise InvalidInputError(f"`{path}` must be an Arrow file. {reason(error)}.") from None
+    return Records.of(valid(path.name), rows, columns, folder=path.parent, **options)
+
+
+def _arrow_batches(arrow: Any, path: Path) -> Iterator[Any]:
+    """The schema, then the batches."""
+    check_regular(path)
+    with arrow.memory_map(str(path)) as source:
+        try:
+            reader = arrow.ipc.open_file(source)
+        except arrow.ArrowInvalid:
+            source.seek(0)
+            stream = arrow.ipc.open_stream(source)
+            yield stream.schema
+            yield from stream
+        else:
+            yield reader.schema
+            yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
 
 
 def read_csv(path: Path, **options: Any) -> Records:
-    """A table in a CSV file; what looks like a number is one, and nothing is None."""
+    """A table in a CSV file; see `as_value` for what is a number and what is missing."""
+    label = options.get("label")
 
-    def rows() -> Iterator[Row]:
-        with path.open(encoding="utf-8", newline="") as lines:
-            for number, row in enumerate(csv.DictReader(lines), 1):
-                if None in row:
-                    raise InvalidInputError(
-                        f"Row {number} of `{path}` must have as many cells as there are columns. "
-                        "It has more."
-                    )
-                yield {key: _number(value) for key, value in row.items()}
+    def rows() -> Iterator[Row | Broken]:
+        lines = read_cells(path)
+        header = next(lines)
+        for cells in lines:
+            row = zip(header, cells, strict=True)
+            yield {key: (cell or None) if key == label else as_value(cell) for key, cell in row}
 
-    with path.open(encoding="utf-8", newline="") as lines:
-        columns = list(csv.DictReader(lines).fieldnames or ())
-    if not columns:
-        raise InvalidInputError(f"`{path}` must have a line with the names of its columns.")
-    return Records.of(path.name, rows, columns, **options)
+    return Records.of(valid(path.name), rows, next(read_cells(path)), **options)
+
+
+def _load_dataset(datasets: Any, folder: Path) -> Any:
+    try:
+        dataset = datasets.load_from_disk(str(folder))
+        if isinstance(dataset, datasets.Dataset):
+            dataset.data.table.validate(full=True)  # as for Arrow files
+    except Exception as error:  # of its own kinds, and of Arrow's
+        raise InvalidInputError(
+            f"`{folder}` must be a saved Hugging Face dataset. {reason(error)}."
+        ) from None
+    return dataset
 
 
 def read_dataset(dataset: Any, name: str, **options: Any) -> Records:
-    """A Hugging Face dataset, on disk or in memory; images stay encoded."""
+    """A Hugging Face dataset, on disk or in memory; images stay encoded.
+
+    Images that are stored as paths are read from inside the folder of a dataset on disk. A dataset
+    in memory has no folder, so its paths are not followed: its rows are listed as broken.
+    """
     datasets = import_extra("datasets", extra="datasets", purpose="Reading a Hugging Face dataset")
+    folder = dataset if isinstance(dataset, Path) else None
     if isinstance(dataset, Path):
-        dataset = datasets.load_from_disk(str(dataset))
+        dataset = _load_dataset(datasets, dataset)
     if isinstance(dataset, (datasets.DatasetDict, datasets.IterableDatasetDict)):
         raise InvalidInputError(
             f"`{name}` holds several splits, {', '.join(dataset)}: pass one of them."
@@ -190,13 +341,14 @@ def read_dataset(dataset: Any, name: str, **options: Any) -> Records:
     for column, feature in (dataset.features or {}).items():
         if isinstance(feature, datasets.Image):
             dataset = dataset.cast_column(column, datasets.Image(decode=False))
-    return Records.of(name, lambda: iter(dataset), list(dataset.column_names), **options)
 
+    def rows() -> Iterator[Row | Broken]:
+        try:
+            yield from dataset
+        except Exception as error:
+            yield Broken(
+                name, f"The dataset is damaged, and rows are missing from here: {reason(error)}."
+            )
 
-def _number(value: str | None) -> str | float | None:
-    if value is None or not value.strip():
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        return value
+    columns = list(dataset.column_names or ())
+    return Records.of(name, rows, columns, folder=folder, **options)

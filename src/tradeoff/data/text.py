@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from tradeoff.data.base import Broken, Kind, Sample
+from tradeoff.data.cells import read_cells
+from tradeoff.data.reading import reason, valid
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["TextFile"]
@@ -54,42 +55,51 @@ class TextFile:
                 yield item
         except UnicodeDecodeError as error:
             raise InvalidInputError(f"`{self.path}` must be text in UTF-8. {error}.") from None
+        except OSError as error:
+            raise InvalidInputError(f"`{self.path}` cannot be read: {reason(error)}.") from None
         if not found:
             raise InvalidInputError(f"`{self.path}` must hold texts. Got none.")
 
     def _lines(self) -> Iterator[Sample | Broken]:
-        with self.path.open(encoding="utf-8") as lines:
+        with self.path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield Sample(f"{self.path.name}:{number}", line.strip())
+                    yield Sample(f"{valid(self.path.name)}:{number}", line.strip())
 
     def _json(self) -> Iterator[Sample | Broken]:
-        with self.path.open(encoding="utf-8") as lines:
+        with self.path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 if not line.strip():
                     continue
-                name = f"{self.path.name}:{number}"
+                name = f"{valid(self.path.name)}:{number}"
                 try:
                     fields = json.loads(line)
                 except ValueError:
                     yield Broken(name, "The line is not JSON.")
                     continue
+                except RecursionError:
+                    yield Broken(name, "The line is nested too deeply.")
+                    continue
                 yield self._item(name, fields if isinstance(fields, dict) else {})
 
     def _csv(self) -> Iterator[Sample | Broken]:
-        with self.path.open(encoding="utf-8", newline="") as lines:
-            rows = csv.DictReader(lines)
-            if self.column not in (rows.fieldnames or ()):
+        rows = read_cells(self.path)
+        header = next(rows)
+        for wanted in (self.column, self.label):
+            if wanted is not None and wanted not in header:
                 raise InvalidInputError(
-                    f"`{self.path}` must have a column `{self.column}`. "
-                    f"Got {', '.join(rows.fieldnames or ()) or 'no columns'}."
+                    f"`{self.path}` must have a column `{wanted}`. Got {', '.join(header)}."
                 )
-            for number, row in enumerate(rows, 1):
-                yield self._item(f"{self.path.name}:{number}", row)
+        for number, cells in enumerate(rows, 1):
+            yield self._item(
+                f"{valid(self.path.name)}:{number}", dict(zip(header, cells, strict=True))
+            )
 
-    def _item(self, name: str, fields: dict[str, object]) -> Sample | Broken:
+    def _item(self, name: str, fields: Mapping[str, object]) -> Sample | Broken:
         text = fields.get(self.column)
         if not isinstance(text, str) or not text.strip():
             return Broken(name, f"The line has no text under `{self.column}`.")
-        label = None if self.label is None else str(fields.get(self.label))
-        return Sample(name, text, label)
+        if text != valid(text):
+            return Broken(name, "The text is not valid Unicode: it has half a surrogate pair.")
+        label = None if self.label is None else fields.get(self.label)
+        return Sample(name, text, None if label is None else valid(str(label)))

@@ -7,12 +7,12 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sized
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from tradeoff._progress import track
 from tradeoff._validation import check_choice, check_count, check_features
 from tradeoff.data.base import Broken, Sample
 from tradeoff.exceptions import InvalidInputError, UnreadableError
+from tradeoff.features.network import BATCH
 from tradeoff.features.plain import Identity
 
 if TYPE_CHECKING:
@@ -33,8 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["Embedded", "embed_source"]
 
 _CHUNK: dict[Kind, int] = {"image": 64, "text": 512, "table": 512, "features": 512}
+_CHUNK_BYTES = 64 * 1024 * 1024 * 3  # that many images of one megapixel are a whole chunk
 _AHEAD = 2
 _THREADS = 2
+_IN_FLIGHT = 2 * _THREADS
+_IN_FLIGHT_BYTES = 64 * 2**20
 _NICENESS = 5
 T = TypeVar("T")
 
@@ -82,6 +86,10 @@ def embed_source(
 ) -> Embedded:
     """Embed all samples of a source, batch by batch; nothing but features is kept.
 
+    The memory in use does not depend on the number of samples, and depends on their size only
+    through the largest few: samples are dropped once prepared, and a chunk of prepared ones is
+    closed when it holds 192 MiB.
+
     Args:
         source: of samples of the embedder's kind.
         embedder: what makes features of them.
@@ -127,13 +135,35 @@ def embed_source(
     return run.result()
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Prepared(Sample):
+    """A sample whose content is dropped once it is prepared; of its content the hash is left."""
+
+    known: str = ""
+    ready: Any = None
+    fresh: bool = False
+
+    @property
+    def digest(self) -> str:
+        """The hash of the content that was dropped."""
+        return self.known
+
+
 @dataclass
 class _Chunk:
     """Some items in order; those that are to be embedded are prepared."""
 
-    items: list[Sample | Broken]
-    prepared: list[Any] = field(default_factory=list)
-    fresh: list[int] = field(default_factory=list)  # places of the prepared ones
+    items: list[_Prepared | Broken] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, item: _Prepared | Broken) -> None:
+        self.items.append(item)
+        self.size += 0 if isinstance(item, Broken) else _size(item.ready)
+
+    def is_full(self, most: int) -> bool:
+        """By number or by bytes; after a whole batch, if the next one would not fit."""
+        fits = self.size < (_CHUNK_BYTES / 2 if len(self.items) == BATCH else _CHUNK_BYTES)
+        return len(self.items) >= most or not fits
 
 
 @dataclass
@@ -154,8 +184,9 @@ class _Run:
     columns: int = 0
 
     def take(self, chunk: _Chunk) -> None:
-        if chunk.prepared:
-            features = self.embedder.embed(chunk.prepared)
+        fresh = [item for item in chunk.items if isinstance(item, _Prepared) and item.fresh]
+        if fresh:
+            features = self.embedder.embed([item.ready for item in fresh])
             self.columns = self.columns or features.shape[1]
             if features.shape[1] != self.columns:
                 raise InvalidInputError(
@@ -166,10 +197,8 @@ class _Run:
             if self.shelf is None:
                 self.features.append(features)
             else:
-                for place, row in zip(chunk.fresh, features, strict=True):
-                    sample = chunk.items[place]
-                    if isinstance(sample, Sample):
-                        self.shelf.add(sample, row)
+                for sample, row in zip(fresh, features, strict=True):
+                    self.shelf.add(replace(sample, ready=None), row)
         for item in chunk.items:
             if isinstance(item, Broken):
                 self._refuse(item)
@@ -186,8 +215,8 @@ class _Run:
     def _refuse(self, item: Broken) -> None:
         if self.stops:
             raise InvalidInputError(
-                f"`{item.id}` of {self.name} is broken: {item.reason} Mend it, or pass "
-                'broken="skip" (--broken skip).'
+                f"`{item.id}` of {self.name} is broken: {item.reason} Repair or remove it, "
+                'or pass broken="skip" (--broken skip).'
             )
         self.broken.append(item)
 
@@ -226,26 +255,54 @@ def _prepared(
 ) -> Iterator[_Chunk]:
     """Chunks of which all that is not on the shelf has been prepared."""
 
-    def prepare(item: Sample | Broken) -> Any:
+    def prepare(item: Sample | Broken) -> _Prepared | Broken:
         if isinstance(item, Broken):
             return item
-        if shelf is not None and item.digest in shelf:
-            return None
+        digest = "" if shelf is None else item.digest
+        if shelf is not None and digest in shelf:
+            return _Prepared(item.id, b"", item.label, digest)
         try:
-            return (embedder.prepare(item),)
+            ready = embedder.prepare(item)
         except UnreadableError as error:
             return Broken(item.id, str(error))
+        return _Prepared(item.id, b"", item.label, digest, ready, fresh=True)
 
+    chunk = _Chunk()
     with ThreadPoolExecutor(_THREADS, initializer=_step_back) as pool:
-        while items_here := list(islice(items, _CHUNK[embedder.kind])):
-            chunk = _Chunk(items_here)
-            for place, ready in enumerate(pool.map(prepare, items_here)):
-                if isinstance(ready, Broken):
-                    chunk.items[place] = ready
-                elif ready is not None:
-                    chunk.prepared.append(ready[0])
-                    chunk.fresh.append(place)
-            yield chunk
+        for item in _in_order(pool, prepare, items):
+            chunk.add(item)
+            if chunk.is_full(_CHUNK[embedder.kind]):
+                yield chunk
+                chunk = _Chunk()
+    if chunk.items:
+        yield chunk
+
+
+def _in_order(
+    pool: ThreadPoolExecutor,
+    prepare: Callable[[Sample | Broken], _Prepared | Broken],
+    items: Iterator[Sample | Broken],
+) -> Iterator[_Prepared | Broken]:
+    """Results in the order of the items, of which few and not many bytes are in flight."""
+    waiting: deque[tuple[int, Future[_Prepared | Broken]]] = deque()
+    held = 0
+    for item in items:
+        size = 0 if isinstance(item, Broken) else _size(item.content)
+        while waiting and (len(waiting) >= _IN_FLIGHT or held + size > _IN_FLIGHT_BYTES):
+            done, future = waiting.popleft()
+            held -= done
+            yield future.result()
+        waiting.append((size, pool.submit(prepare, item)))
+        held += size
+    while waiting:
+        yield waiting.popleft()[1].result()
+
+
+def _size(content: Any) -> int:
+    """Bytes of pixels, texts and encoded images; everything else is small."""
+    if isinstance(content, np.ndarray):
+        return content.nbytes
+    return len(content) if isinstance(content, (bytes, str)) else 0
 
 
 def _step_back() -> None:
@@ -302,7 +359,7 @@ def _chosen(source: Source, limit: int, seed: int) -> set[int]:
     key = seed.to_bytes(8, "little")
 
     ranks = (
-        (blake2b(item.id.encode(), digest_size=16, key=key).digest(), place)
+        (blake2b(item.id.encode(errors="surrogatepass"), digest_size=16, key=key).digest(), place)
         for place, item in enumerate(source)
     )
     return {place for _, place in heapq.nsmallest(limit, ranks)}

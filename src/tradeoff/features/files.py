@@ -1,4 +1,4 @@
-"""Networks in a file: ONNX, `torch.export`, and TorchScript, which must be trusted."""
+"""Networks in a file: ONNX, and `torch.export` and TorchScript files that you trust."""
 
 from __future__ import annotations
 
@@ -14,31 +14,36 @@ from tradeoff._validation import check_count
 from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.features.images import Pixels
 from tradeoff.features.network import ImageNetwork, hash_files
+from tradeoff.features.trust import leaves_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["NETWORK_SUFFIXES", "NetworkFile"]
 
 NETWORK_SUFFIXES = (".onnx", ".pt2", ".pt", ".ts", ".torchscript")
+_SAFE = "Only ONNX files and safetensors weights can be loaded without trust."
 
 
 @dataclass(frozen=True)
 class NetworkFile(ImageNetwork):
     """A network in a file, from images of shape (32, 3, size, size) to features.
 
-    A TorchScript network whose `forward` takes `return_features`, as those do that NVIDIA
-    distributes for FID and improved precision and recall, is called with it and is given bytes: it
-    resizes and normalizes by itself, so `size` should be that of the images.
+    Loading a ``.pt2`` or TorchScript file can run any code that its author put into it, so both
+    require `trusted=True`. An ONNX file holds no code.
+
+    A TorchScript network whose `forward` accepts `return_features` is called with it and receives
+    bytes, because it resizes and normalizes images itself: set `size` to the size of your images.
+    The networks that NVIDIA distributes for FID and improved precision and recall are like this.
 
     Args:
-        path: of an ``.onnx``, ``.pt2`` (`torch.export`) or TorchScript file.
-        size: pixels to which images are resized, antialiased, whatever their shape.
-        mean: subtracted from values between 0 and 255.
-        deviation: by which they are divided then.
-        trusted: whether a TorchScript file, which may run any code, is to be loaded.
-        device: on which it runs; "auto" is a GPU if there is one; ONNX runs on the CPU.
-        dtype: of products inside a network of PyTorch.
+        path: ``.onnx``, ``.pt2`` (`torch.export`) or TorchScript file.
+        size: Height and width in pixels to which images are resized, with antialiasing.
+        mean: Value subtracted from pixels, which lie between 0 and 255.
+        deviation: Value by which pixels are divided afterwards.
+        trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
+        device: Device of the network; "auto" is a GPU if there is one; ONNX runs on the CPU.
+        dtype: Precision of products inside a PyTorch network.
 
     Example:
         >>> from tradeoff.features import NetworkFile
@@ -71,10 +76,9 @@ class NetworkFile(ImageNetwork):
 
     @cached_property
     def weights(self) -> str:
-        """A hash of the file, and of the data that ONNX may keep beside it."""
+        """A hash of the file and of all files in which an ONNX network keeps its weights."""
         path = self._found
-        beside = (path.with_name(path.name + end) for end in (".data", "_data"))
-        return hash_files([path, *(file for file in beside if file.is_file())])
+        return hash_files([path, *(_external_files(path) if self._suffix == ".onnx" else ())])
 
     @property
     def pixels(self) -> Pixels:
@@ -110,6 +114,8 @@ class NetworkFile(ImageNetwork):
     def _network(self) -> Callable[..., Any]:
         path = self._found
         load = {".onnx": _onnx, ".pt2": self._exported}.get(self._suffix, self._script)
+        if load is not _onnx:
+            self._check_trust(path)
         try:
             return load(path)
         except (InvalidInputError, ImportError):
@@ -119,17 +125,21 @@ class NetworkFile(ImageNetwork):
                 f"`{path}` must be a network. It cannot be loaded: {first_line(error)}."
             ) from None
 
+    def _check_trust(self, path: Path) -> None:
+        """Refuse a file that can run code, before any library opens it."""
+        if not self.trusted:
+            written = "a torch.export" if self._suffix == ".pt2" else "a TorchScript"
+            raise InvalidInputError(
+                f"`{path}` is {written} file, and loading it can run any code. Pass trusted=True "
+                f"(--trusted) if you trust its author, or convert it to ONNX. {_SAFE}"
+            )
+
     def _exported(self, path: Path) -> Callable[..., Any]:
         torch = import_extra("torch", extra="torch", purpose="A network")
         module: Callable[..., Any] = torch.export.load(str(path)).module().to(self.torch_device)
         return module
 
     def _script(self, path: Path) -> Callable[..., Any]:
-        if not self.trusted:
-            raise InvalidInputError(
-                f"`{path}` is TorchScript, which may run any code: pass trusted=True (--trusted) "
-                "if you trust where it comes from, or use ONNX or torch.export."
-            )
         torch = import_extra("torch", extra="torch", purpose="A network")
         module: Callable[..., Any] = torch.jit.load(str(path), self.torch_device).eval()
         return module
@@ -144,6 +154,7 @@ def _onnx(path: Path) -> Callable[..., Any]:
     import torch
 
     runtime = import_extra("onnxruntime", extra="onnx", purpose="An ONNX network")
+    _external_files(path)  # the runtime must not open a file that we would refuse
     session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     (entry, *_) = session.get_inputs()
 
@@ -157,3 +168,49 @@ def _onnx(path: Path) -> Callable[..., Any]:
         return torch.from_numpy(np.asarray(output))
 
     return run
+
+
+def _external_files(path: Path) -> list[Path]:
+    """Files next to an ONNX network that hold some of its weights, in a fixed order."""
+    onnx = import_extra("onnx", extra="onnx", purpose="An ONNX network")
+    try:
+        model = onnx.load(path, load_external_data=False)
+    except Exception as error:  # of protobuf's own kinds
+        raise InvalidInputError(
+            f"`{path}` must be a network. It cannot be loaded: {first_line(error)}."
+        ) from None
+    locations = {
+        entry.value
+        for message in _messages(model)
+        if isinstance(message, onnx.TensorProto)
+        for entry in message.external_data
+        if entry.key == "location"
+    }
+    return [_beside(path, location) for location in sorted(locations)]
+
+
+def _messages(message: Any) -> Iterator[Any]:
+    """A protobuf message and all messages inside it, however deep."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for part in (value,) if hasattr(value, "ListFields") else value:
+                yield from _messages(part)
+
+
+def _beside(path: Path, location: str) -> Path:
+    """A file of weights, which must be in the folder of its network."""
+    found = path.parent / location
+    # A cache of the hub links every file to a folder of contents: there, both lie in that folder.
+    homes = (path.parent.resolve(), path.resolve().parent)
+    if leaves_folder(location) or not any(found.resolve().is_relative_to(home) for home in homes):
+        raise InvalidInputError(
+            f"`{path}` must keep its weights in its own folder. It names {location!r}, which is "
+            "outside: save the network with weights next to it."
+        )
+    if not found.is_file():
+        raise InvalidInputError(
+            f"`{path}` needs {location!r}, which holds its weights and does not exist. Copy it to "
+            "the folder of the network."
+        )
+    return found

@@ -21,6 +21,7 @@ from tradeoff.exceptions import (
 )
 from tradeoff.features.images import Filter, Pixels
 from tradeoff.features.network import ImageNetwork, Network, hash_files, in_batches
+from tradeoff.features.trust import refuse_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +43,8 @@ class HubImages(ImageNetwork):
     """A vision model of the Hugging Face hub: DINOv2, CLIP, ViT and others.
 
     Features are the pooled output of the model, the projected one of CLIP, or the first token where
-    there is no trained pooling. Code that comes with a model is never run.
+    there is no trained pooling. Code that comes with a model is never run: a model that needs it is
+    refused.
 
     Args:
         model: id on the hub, or a folder.
@@ -98,6 +100,7 @@ class HubImages(ImageNetwork):
     def _network(self) -> tuple[Any, bool]:
         package = import_extra("transformers", extra="hub", purpose="A model of the hub")
         with _loading(self.name):
+            refuse_code(self.name, self._folder)
             network, loading = package.AutoModel.from_pretrained(
                 self._folder,
                 local_files_only=True,
@@ -118,8 +121,8 @@ class HubImages(ImageNetwork):
 class HubTexts(Network):
     """A sentence encoder or any other text model of the Hugging Face hub.
 
-    A text is filled up to 16, 32, 64 … tokens, so that its features do not depend on the texts
-    beside it.
+    A text is padded to 16, 32, 64 … tokens, so that its features do not depend on the other texts
+    in its batch. Code that comes with a model is never run: a model that needs it is refused.
 
     Args:
         model: id on the hub, or a folder.
@@ -198,6 +201,7 @@ class HubTexts(Network):
     def _network(self) -> Any:
         package = import_extra("sentence_transformers", extra="hub", purpose="A text encoder")
         with _loading(self.name):
+            refuse_code(self.name, self._folder)
             return package.SentenceTransformer(
                 str(self._folder),
                 device=str(self.torch_device),

@@ -31,19 +31,32 @@ _FORMATS = {
     "PPM": (".ppm", ".pgm"),
 }
 _MOST_PIXELS = 100_000_000
+_ORIENTATION = 0x0112
+_TURNS = {
+    2: "FLIP_LEFT_RIGHT",
+    3: "ROTATE_180",
+    4: "FLIP_TOP_BOTTOM",
+    5: "TRANSPOSE",
+    6: "ROTATE_270",
+    7: "TRANSVERSE",
+    8: "ROTATE_90",
+}
 
 
 def decode_image(name: str, encoded: bytes) -> npt.NDArray[np.uint8]:
     """Pixels of an encoded image, red, green and blue, shape (height, width, 3).
 
-    Sixteen bits become eight; transparent pixels lie on white; an animation is its first picture.
+    Only PNG, JPEG, WebP, BMP, TIFF, GIF and PPM are read, since Pillow starts other programs for
+    some other formats. The orientation in the metadata is applied; sixteen bits become eight;
+    transparent pixels lie on white; an animation is its first picture. Pixels of 32 bits, whole or
+    fractional, are refused, since nothing says which value is white.
 
     Args:
         name: of the file; a suffix that belies its content is an error.
         encoded: the file's bytes.
 
     Raises:
-        UnreadableError: if this is no image that can be trusted.
+        UnreadableError: if the content is not an image that can be read.
 
     Example:
         >>> from tradeoff.features import decode_image
@@ -54,11 +67,13 @@ def decode_image(name: str, encoded: bytes) -> npt.NDArray[np.uint8]:
     if not encoded:
         raise UnreadableError("The file is empty.")
     try:
-        image = pillow.open(io.BytesIO(encoded))
+        image = pillow.open(io.BytesIO(encoded), formats=list(_FORMATS))
     except pillow.DecompressionBombError:
         raise UnreadableError(f"The image has more than {_MOST_PIXELS:,} pixels.") from None
+    except import_extra("PIL", extra="images", purpose="Reading images").UnidentifiedImageError:
+        raise UnreadableError(f"The file is not an image ({', '.join(_FORMATS)}).") from None
     except Exception as error:
-        raise UnreadableError(f"This is no image: {first_line(error)}.") from None
+        raise UnreadableError(f"The file is not an image: {first_line(error)}.") from None
     suffix = os.path.splitext(name)[1].lower()
     known = any(suffix in suffixes for suffixes in _FORMATS.values())
     if known and suffix not in _FORMATS.get(image.format, (suffix,)):
@@ -68,7 +83,11 @@ def decode_image(name: str, encoded: bytes) -> npt.NDArray[np.uint8]:
             f"The image has {image.width:,} × {image.height:,} pixels, more than {_MOST_PIXELS:,}."
         )
     try:
-        return np.asarray(_in_color(pillow, image))
+        image.load()
+        _check_depth(image)
+        return np.asarray(_in_color(pillow, _upright(pillow, image)))
+    except UnreadableError:
+        raise
     except Exception as error:
         raise UnreadableError(f"The image is damaged: {first_line(error)}.") from None
 
@@ -119,16 +138,30 @@ class Pixels:
         if isinstance(content, bytes):
             content = decode_image(sample.id, content)
         if not isinstance(content, np.ndarray) or content.ndim not in (2, 3):
-            raise UnreadableError("This is no image.")
+            raise UnreadableError("The sample is no image: bytes or pixels were expected.")
         if content.dtype != np.uint8:
             raise UnreadableError(f"Pixels must be whole numbers, uint8. Got {content.dtype}.")
         gray = content.ndim == 3 and content.shape[2] == 1
-        image = _in_color(pillow, pillow.fromarray(content[:, :, 0] if gray else content))
+        try:
+            image = _in_color(pillow, pillow.fromarray(content[:, :, 0] if gray else content))
+        except (TypeError, ValueError):  # nothing, or two or five colors
+            raise UnreadableError(
+                f"Pixels must have shape (height, width, 3). Got {content.shape}."
+            ) from None
+        return self._resized(pillow, image)
+
+    def _resized(self, pillow: Any, image: Any) -> npt.NDArray[np.uint8]:
         filters = pillow.Resampling[self.filter.upper()]
         if self.shorter is None:
             return np.asarray(image.resize((self.width, self.height), filters))
         scale = self.shorter / min(image.size)
         width, height = (max(self.shorter, int(side * scale)) for side in image.size)
+        if width * height > _MOST_PIXELS:
+            raise UnreadableError(
+                f"The image is too long for its width, {image.width:,} × {image.height:,} pixels: "
+                f"with the shorter edge resized to {self.shorter} it would have more than "
+                f"{_MOST_PIXELS:,}."
+            )
         image = image.resize((width, height), filters)
         left, top = (width - self.width) // 2, (height - self.height) // 2
         return np.asarray(image.crop((left, top, left + self.width, top + self.height)))
@@ -139,8 +172,27 @@ def _few(values: tuple[float, ...]) -> str:
     return words[0] if len(set(words)) == 1 else f"({', '.join(words)})"
 
 
+def _check_depth(image: Any) -> None:
+    """Refuse pixels of unknown range; Pillow's "I" has 16 bits in PNG and PPM, 32 in TIFF."""
+    if image.mode == "F" or (image.mode == "I" and image.format not in ("PNG", "PPM")):
+        kind = "fractional numbers" if image.mode == "F" else "whole numbers of 32 bits"
+        raise UnreadableError(
+            f"The pixels are {kind}, of which it is not known which value is white: convert the "
+            "image to 8 bits."
+        )
+
+
+def _upright(pillow: Any, image: Any) -> Any:
+    """The image turned as its metadata says; metadata that cannot be read say nothing."""
+    try:
+        turn = _TURNS.get(image.getexif().get(_ORIENTATION, 1))
+    except Exception:
+        turn = None
+    return image if turn is None else image.transpose(pillow.Transpose[turn])
+
+
 def _in_color(pillow: Any, image: Any) -> Any:
-    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
+    if image.mode.startswith("I"):
         values = np.asarray(image, dtype=np.float64)
         image = pillow.fromarray(np.clip(values / 257.0 + 0.5, 0, 255).astype(np.uint8))
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:

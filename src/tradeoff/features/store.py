@@ -1,14 +1,22 @@
-"""Features on disk: Parquet shards, keyed by what was embedded and by what embedded it."""
+"""Features on disk: Parquet shards, found by sample content and by encoder.
+
+The name of a shard is a hash of its bytes. A shard is verified before its first features are used;
+a damaged one is set aside, and its samples are embedded again.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import threading
 import time
 import uuid
+import warnings
 from dataclasses import dataclass
 from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +24,10 @@ import numpy as np
 
 from tradeoff._extras import import_extra
 from tradeoff.exceptions import InvalidInputError, UnavailableError, first_line
+from tradeoff.features.network import hash_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -27,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FeatureStore", "Shelf"]
 
-_SCHEMA = 1
+_SCHEMA = 2  # 1 had no checksums
 _SHARD_ROWS = 512
 _MOST_ROWS = 1 << 20
 _ABANDONED_SECONDS = 86_400.0
@@ -38,10 +47,11 @@ class FeatureStore:
     """A folder of features that were embedded before.
 
     Features are found by the content of a sample, whatever its name, and by the name, the
-    preprocessing and the weights of the embedder. Any number of runs may share a store.
+    preprocessing and the weights of the embedder. Any number of runs may share a store. Features
+    that another version of the store's format wrote are left alone and embedded again.
 
     Args:
-        path: the folder, made when it is needed.
+        path: Folder of the store, created when the first features are written.
 
     Example:
         >>> import tempfile
@@ -61,9 +71,10 @@ class FeatureStore:
     path: str | Path
 
     def shelf(self, embedder: Embedder) -> Shelf:
-        """Where the features of one embedder are."""
+        """The features of one embedder."""
         about = {key: getattr(embedder, key) for key in ("name", "preprocessing", "weights")}
-        key = blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=8).hexdigest()
+        identity = json.dumps(about | {"schema": _SCHEMA}, sort_keys=True)
+        key = blake2b(identity.encode(), digest_size=8).hexdigest()
         readable = re.sub(r"[^a-z0-9.]+", "-", embedder.name.lower()).strip("-.")
         return Shelf(Path(self.path) / f"{readable}-{key}", about)
 
@@ -71,19 +82,26 @@ class FeatureStore:
         """What is kept: name, preprocessing and weights of embedders, samples, and bytes."""
         found = []
         for file in sorted(Path(self.path).glob("*/embedder.json")):
-            shards = [path.stat().st_size for path in file.parent.glob("*.parquet")]
-            about = json.loads(file.read_text(encoding="utf-8"))
+            about = _read_about(file)
+            if about.pop("schema") != _SCHEMA:
+                warnings.warn(
+                    f"`{file.parent}` was written by another version of tradeoff, and its features "
+                    "are not used. Delete it if no other version needs it.",
+                    stacklevel=2,
+                )
+                continue
             samples = len(Shelf(file.parent, about))
+            shards = [path.stat().st_size for path in file.parent.glob("*.parquet")]
             found.append(about | {"samples": samples, "shards": len(shards), "bytes": sum(shards)})
         return found
 
 
 class Shelf:
-    """The features of one embedder, in shards of which each is whole or absent.
+    """The features of one embedder, in shards that are either complete or absent.
 
     Args:
-        path: its folder.
-        about: what embedded the samples.
+        path: Folder of the shelf.
+        about: Name, preprocessing and weights of the embedder.
 
     Example:
         >>> import tempfile
@@ -97,15 +115,17 @@ class Shelf:
         self.path, self.about = path, about
         self._parquet = import_extra("pyarrow.parquet", extra="images", purpose="A feature store")
         self._shards: list[str] = []
+        self._whole: dict[int, bool] = {}  # by number of a shard, once its bytes were verified
         self._places: dict[bytes, int] = {}  # number of a shard and of a row in it, as one
         self._waiting: dict[bytes, tuple[Sample, npt.NDArray[Any]]] = {}
+        self._lock = threading.Lock()  # samples are looked up by several threads
         self._look_around()
 
     def __enter__(self) -> Shelf:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Keep what waits; after an error too, since each sample stands for itself."""
+        """Write what waits; after an error too, since the features of each sample are valid."""
         if kind is None or issubclass(kind, (Exception, KeyboardInterrupt)):
             self.flush()
 
@@ -113,17 +133,26 @@ class Shelf:
         return len(self._places)
 
     def __contains__(self, digest: str) -> bool:
+        """Whether features of a sample are here; verifies the shard that would hold them."""
         key = bytes.fromhex(digest)
-        return key in self._places or key in self._waiting
+        if key in self._waiting:
+            return True
+        place = self._places.get(key)
+        return place is not None and self._verify(place // _MOST_ROWS)
 
     def add(self, sample: Sample, features: npt.NDArray[Any]) -> None:
-        """Keep the features of a sample; whole shards are written at once."""
+        """Keep the features of a sample; a shard is written as soon as it is full."""
+        if not np.isfinite(features).all():
+            raise InvalidInputError(
+                f"The features of `{sample.id}` must be finite. Got NaN or infinity from "
+                f"`{self.about.get('name')}`."
+            )
         self._waiting.setdefault(bytes.fromhex(sample.digest), (sample, features))
         if len(self._waiting) >= _SHARD_ROWS:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits as a shard of its own."""
+        """Write what waits as a shard of its own, named by a hash of its bytes."""
         if not self._waiting:
             return
         arrow = import_extra("pyarrow", extra="images", purpose="A feature store")
@@ -139,21 +168,26 @@ class Shelf:
             },
             metadata={"tradeoff.schema": str(_SCHEMA)},
         )
+        buffer = BytesIO()
+        self._parquet.write_table(table, buffer)
+        content = buffer.getvalue()
+        name = f"{blake2b(content, digest_size=16).hexdigest()}.parquet"
         self._prepare_folder()
-        name = f"{uuid.uuid4().hex}.parquet"
-        self._write(name, lambda file: self._parquet.write_table(table, file))
-        self._learn(name, list(self._waiting))
+        self._write(name, content)
+        with self._lock:
+            self._whole[len(self._shards)] = True
+            self._learn(name, list(self._waiting))
         self._waiting.clear()
 
     def read(self, digests: Sequence[str]) -> npt.NDArray[Any]:
         """Features of samples, in the order of their digests, shape (n, d)."""
         self.flush()
-        found = (self._places[bytes.fromhex(digest)] for digest in digests)
-        shards, places = np.divmod(np.fromiter(found, np.int64, len(digests)), _MOST_ROWS)
+        if not digests:
+            raise InvalidInputError("`digests` must name at least one sample. Got none.")
+        shards, places = np.divmod(self._find(digests), _MOST_ROWS)
         features: npt.NDArray[Any] | None = None
-        for shard in np.unique(shards):
-            column = self._column(self._shards[shard], "features").combine_chunks()
-            values = column.flatten().to_numpy().reshape(len(column), -1)
+        for shard in np.unique(shards).tolist():
+            values = self._features(shard)
             if features is None:
                 features = np.empty((len(digests), values.shape[1]), values.dtype)
             if values.shape[1] != features.shape[1]:
@@ -163,24 +197,62 @@ class Shelf:
                 )
             rows = np.flatnonzero(shards == shard)
             features[rows] = values[places[rows]]
-        if features is None:
-            raise InvalidInputError("`digests` must name at least one sample. Got none.")
-        return features
+        return np.asarray(features)
+
+    def _find(self, digests: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Places of samples, all of them in verified shards."""
+        found = (self._places.get(bytes.fromhex(digest), -1) for digest in digests)
+        places = np.fromiter(found, np.int64, len(digests))
+        shards = places // _MOST_ROWS  # -1 for samples that are unknown
+        lost = [n for n in np.unique(shards).tolist() if n < 0 or not self._verify(n)]
+        if lost:
+            raise InvalidInputError(
+                f"`{self.path}` must hold the features of all samples. Those of "
+                f"{np.isin(shards, lost).sum()} are missing or damaged: embed them again."
+            )
+        return places
+
+    def _features(self, shard: int) -> npt.NDArray[Any]:
+        path = self.path / self._shards[shard]
+        try:
+            column = self._column(path, "features").combine_chunks()
+        except Exception as error:  # of Arrow's own kinds
+            raise InvalidInputError(
+                f"`{path}` was changed during the run: {first_line(error)}. Run again, and its "
+                "samples are embedded again."
+            ) from None
+        values: npt.NDArray[Any] = column.flatten().to_numpy().reshape(len(column), -1)
+        if not np.isfinite(values).all():
+            raise InvalidInputError(
+                f"`{path}` must hold finite features. Delete it, and its samples are embedded "
+                "again."
+            )
+        return values
 
     def _look_around(self) -> None:
-        """Learn what was stored before; sweep up what a dead run left half-written."""
-        for path in self._entries():
+        """Learn what was stored before; delete what a dead run left half-written."""
+        for path in sorted(self.path.glob("*")) if self.path.is_dir() else ():
             if path.suffix == ".parquet":
-                digests = self._column(path.name, "digest")
-                self._learn(path.name, digests.to_pylist())
+                self._open(path)
             elif (
                 path.suffix == ".writing"
                 and time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
             ):
                 path.unlink(missing_ok=True)
 
-    def _entries(self) -> Iterator[Path]:
-        return iter(sorted(self.path.glob("*"))) if self.path.is_dir() else iter(())
+    def _open(self, path: Path) -> None:
+        try:
+            digests = self._column(path, "digest").to_pylist()
+        except FileNotFoundError:  # another run has just set it aside
+            return
+        except Exception as error:  # of Arrow's own kinds
+            if _is_whole(path):
+                raise UnavailableError(
+                    f"`{path}` is intact and cannot be read: {first_line(error)}."
+                ) from None
+            self._set_aside(path)
+            return
+        self._learn(path.name, digests)
 
     def _learn(self, shard: str, digests: Sequence[bytes]) -> None:
         first = len(self._shards) * _MOST_ROWS
@@ -188,14 +260,30 @@ class Shelf:
         for row, key in enumerate(digests):
             self._places.setdefault(key, first + row)
 
-    def _column(self, shard: str, name: str) -> Any:
-        try:
-            return self._parquet.ParquetFile(self.path / shard).read([name]).column(name)
-        except Exception as error:  # of Arrow's own kinds
-            raise InvalidInputError(
-                f"`{self.path / shard}` must be a shard of features. {first_line(error)}. Delete "
-                "it, and its samples are embedded anew."
-            ) from None
+    def _verify(self, shard: int) -> bool:
+        """Whether a shard has the bytes that were written; if not, forget it and set it aside."""
+        with self._lock:
+            if shard not in self._whole:
+                path = self.path / self._shards[shard]
+                self._whole[shard] = _is_whole(path)
+                if not self._whole[shard]:
+                    kept = (item for item in self._places.items() if item[1] // _MOST_ROWS != shard)
+                    self._places = dict(kept)
+                    self._set_aside(path)
+            return self._whole[shard]
+
+    def _set_aside(self, path: Path) -> None:
+        with contextlib.suppress(OSError):  # another run was faster, or the store is read-only
+            path.replace(path.with_suffix(".damaged"))
+        warnings.warn(
+            f"The shard `{path}` is damaged: it is renamed to *.damaged, and its samples are "
+            "embedded again. Check the disk if this happens more than once.",
+            stacklevel=2,
+        )
+
+    def _column(self, path: Path, name: str) -> Any:
+        with self._parquet.ParquetFile(path) as file:
+            return file.read([name]).column(name)
 
     def _prepare_folder(self) -> None:
         about = json.dumps(self.about | {"schema": _SCHEMA}, indent=1, ensure_ascii=False)
@@ -204,14 +292,14 @@ class Shelf:
         except OSError as error:
             raise self._unwritable(error) from None
         if not (self.path / "embedder.json").exists():
-            self._write("embedder.json", lambda file: file.write(about.encode()))
+            self._write("embedder.json", about.encode())
 
-    def _write(self, name: str, write: Callable[[Any], object]) -> None:
-        """Atomically: under another name first, and whole before it gets its own."""
+    def _write(self, name: str, content: bytes) -> None:
+        """Atomically: under another name first, and complete before it gets its own."""
         fresh = self.path / f"{uuid.uuid4().hex}.writing"
         try:
             with fresh.open("wb") as file:
-                write(file)
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(self.path / name)
@@ -224,5 +312,29 @@ class Shelf:
         reason = os.strerror(error.errno) if error.errno else str(error)
         return UnavailableError(
             f"The store `{self.path}` cannot be written: {reason}. The features of {len(self)} "
-            "samples are safe there: mend this and run again to go on from them."
+            "samples are safe there: fix this and run again to continue from them."
         )
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a shard has the bytes by which it was named."""
+    try:
+        return hash_files([path]) == path.stem
+    except PermissionError:
+        raise UnavailableError(
+            f"`{path}` cannot be read: permission denied. Make the store readable, or use another."
+        ) from None
+    except OSError:  # deleted, or on a part of the disk that is broken
+        return False
+
+
+def _read_about(file: Path) -> dict[str, Any]:
+    """Name, preprocessing and weights of an embedder, and the schema of its shards."""
+    try:
+        about = json.loads(file.read_text(encoding="utf-8"))
+        return {key: about[key] for key in ("name", "preprocessing", "weights", "schema")}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInputError(
+            f"`{file}` must describe an embedder. It cannot be read: {first_line(error)}. Delete "
+            "it, and the next run writes it again."
+        ) from None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from decimal import Decimal
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +15,7 @@ import numpy as np
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -26,14 +28,17 @@ _MOST_CATEGORIES = 50
 
 @dataclass(frozen=True)
 class TableEncoder:
-    """Numbers are standardized, words become one column each, and what is missing says so.
+    """Numbers are standardized, words become one column each, and missing values are marked.
 
     Centers, scales and categories come from the real side alone, so that a model cannot hide a
     shift. The rarest categories share a column, and so do those that the real side has never seen.
+    A row must have all columns that every real row has, and no others.
 
     Args:
         numbers: mean and standard deviation of every numeric column.
         categories: those of every other column, in order.
+        optional: columns that some real rows do not have, so that a row without one is a row in
+            which its value is missing.
 
     Example:
         >>> from tradeoff.data import open_source
@@ -50,14 +55,17 @@ class TableEncoder:
     kind: ClassVar[Kind] = "table"
     numbers: tuple[tuple[str, float, float], ...]
     categories: tuple[tuple[str, tuple[str, ...]], ...]
+    optional: tuple[str, ...] = ()
 
     @classmethod
     def fit(cls, real: Iterable[Mapping[str, object]]) -> TableEncoder:
         """Read the fields of all real rows, once."""
         seen: dict[str, _Column] = {}
+        rows = 0
         for fields in real:
+            rows += 1
             for name, value in fields.items():
-                seen.setdefault(name, _Column()).add(value)
+                seen.setdefault(name, _Column(name)).add(value)
         if not seen:
             raise InvalidInputError("`real` must hold rows to fit the encoding of a table.")
         numeric = {name: column for name, column in seen.items() if column.is_numeric}
@@ -68,6 +76,7 @@ class TableEncoder:
                 for name, column in sorted(seen.items())
                 if name not in numeric
             ),
+            tuple(sorted(name for name, column in seen.items() if column.rows < rows)),
         )
 
     @property
@@ -96,12 +105,7 @@ class TableEncoder:
     def prepare(self, sample: Sample) -> npt.NDArray[np.float64]:
         """One row."""
         fields = _fields(sample)
-        columns = {name for name, *_ in (*self.numbers, *self.categories)}
-        if unknown := fields.keys() - columns:
-            raise InvalidInputError(
-                f"`{sample.id}` has a column `{min(unknown)}` that the real side does not have: "
-                "rename it, or leave it out."
-            )
+        self._check_columns(sample.id, fields)
         features: list[float] = []
         for name, mean, deviation in self.numbers:
             value = fields.get(name)
@@ -112,10 +116,25 @@ class TableEncoder:
             features += [0.0 if number is None else (number - mean) / deviation, float(missing)]
         for name, values in self.categories:
             value = fields.get(name)
-            word = None if _is_missing(value) else str(value)
+            word = None if _is_missing(value) else _as_word(name, value)
             features += [float(word == known) for known in values]
             features += [float(word is not None and word not in values), float(word is None)]
+        if not np.isfinite(features).all():
+            raise UnreadableError("The row holds a number that is too large to be standardized.")
         return np.array(features)
+
+    def _check_columns(self, row: str, fields: Mapping[str, object]) -> None:
+        columns = {name for name, *_ in (*self.numbers, *self.categories)}
+        if unknown := fields.keys() - columns:
+            raise InvalidInputError(
+                f"`{row}` has a column `{min(unknown)}` that the real side does not have: "
+                "rename it, or leave it out."
+            )
+        if missing := columns - fields.keys() - set(self.optional):
+            raise InvalidInputError(
+                f"`{row}` must have a column `{min(missing)}`, since the real side has it: add it, "
+                "with empty values where they are not known, or leave it out on the real side."
+            )
 
     def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float64]:
         """All rows together."""
@@ -125,12 +144,14 @@ class TableEncoder:
 class _Column:
     """What is seen of a column while rows go by."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name, self.rows = name, 0
         self.count, self.mean, self.scatter = 0, 0.0, 0.0
         self.words: Counter[str] = Counter()
         self.is_numeric = True
 
     def add(self, value: object) -> None:
+        self.rows += 1
         if _is_missing(value):
             return
         number = _as_number(value)
@@ -141,11 +162,16 @@ class _Column:
             shift = number - self.mean
             self.mean += shift / self.count
             self.scatter += shift * (number - self.mean)
-        self.words[str(value)] += 1
+        self.words[_as_word(self.name, value)] += 1
 
     @property
     def moments(self) -> tuple[float, float]:
         deviation = (self.scatter / self.count) ** 0.5 if self.count else 0.0
+        if not np.isfinite([self.mean, deviation]).all():
+            raise InvalidInputError(
+                f"The column `{self.name}` must hold numbers that can be standardized. Some are "
+                "too large: rescale it, or leave it out."
+            )
         return self.mean, deviation or 1.0
 
     @property
@@ -161,13 +187,37 @@ def _fields(sample: Sample) -> Mapping[str, object]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+    return isinstance(value, (int, float, np.integer, np.floating, Decimal)) and not isinstance(
+        value, bool
+    )
 
 
 def _as_number(value: Any) -> float | None:
     """A finite number; infinity is as good as missing."""
-    return float(value) if _is_number(value) and np.isfinite(value) else None
+    if not _is_number(value):
+        return None
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):  # a whole number beyond 10³⁰⁸, a signaling NaN
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _as_word(column: str, value: object) -> str:
+    """A category; 1 and 1.0 are one, since formats differ in how they keep whole numbers."""
+    if isinstance(value, (Mapping, Set, list, tuple, bytes, np.ndarray)):
+        raise InvalidInputError(
+            f"The column `{column}` must hold numbers, texts or truth values. Got a "
+            f"{type(value).__name__}: leave it out, or pass `column` and `kind` if it holds the "
+            "samples."
+        )
+    number = _as_number(value)
+    return str(value) if number is None or number % 1 else f"{number:.0f}"
 
 
 def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and np.isnan(value))
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # those of pandas
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))

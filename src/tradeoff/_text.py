@@ -1,0 +1,44 @@
+"""Text that comes from files, made safe to print."""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["printable"]
+
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# Control characters, invisible format characters (which include the overrides of direction), lone
+# surrogates, and the separators that some programs take for line breaks.
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# They join letters and emoji, and neither hide nor reorder text.
+_JOINERS = frozenset("\u200c\u200d")
+
+
+def printable(text: str) -> str:
+    r"""Text on one line, without characters that control a terminal or reorder what is shown.
+
+    Control characters, line separators, invisible format characters and lone surrogates are
+    replaced by escapes such as ``\n``, ``\x1b`` and ``\u202e``; letters of every script stay.
+
+    Args:
+        text: an id or a message that contains names from files.
+
+    Example:
+        >>> from tradeoff._text import printable
+        >>> print(printable("chats/été\n2.png"))
+        chats/été\n2.png
+        >>> print(printable("\x1b[31mred \u202egnp.exe"))
+        \x1b[31mred \u202egnp.exe
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(character) for character in text)
+
+
+def _escaped(character: str) -> str:
+    if character in _JOINERS or unicodedata.category(character) not in _UNSAFE:
+        return character
+    code = ord(character)
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
+    return _SHORT.get(character, f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")

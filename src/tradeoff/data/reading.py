@@ -1,0 +1,127 @@
+"""What the readers share: a limit on the size of one item, safe opening of files, and names."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tradeoff.exceptions import UnreadableError, first_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "MOST_BYTES",
+    "check_regular",
+    "check_size",
+    "read_file",
+    "read_inside",
+    "read_stream",
+    "reason",
+    "valid",
+]
+
+MOST_BYTES = 256 * 2**20
+"""Bytes of one item, after decompression, beyond which it is not read."""
+
+_STEP = 2**20
+_SPECIAL = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a folder",
+}
+
+
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def check_size(size: int, most_bytes: int) -> None:
+    """Refuse an item that is larger than the limit."""
+    if size > most_bytes:
+        raise UnreadableError(
+            f"The content has {size:,} bytes, more than the limit of {most_bytes:,} (`most_bytes`)."
+        )
+
+
+def read_stream(stream: _Stream, most_bytes: int, *, step: int = _STEP) -> bytes:
+    """Content of a stream, which is refused as soon as it turns out to exceed the limit.
+
+    Args:
+        stream: open for reading.
+        most_bytes: limit on the size of the content.
+        step: bytes asked for at a time.
+    """
+    parts, size = list[bytes](), 0
+    while part := stream.read(step):
+        size += len(part)
+        if size > most_bytes:
+            raise UnreadableError(
+                f"The content has more than {most_bytes:,} bytes, the limit (`most_bytes`)."
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+def check_regular(path: Path) -> int:
+    """Size of a regular file; pipes, sockets and devices are refused without opening them."""
+    about = os.stat(path)
+    if not stat.S_ISREG(about.st_mode):
+        what = _SPECIAL.get(stat.S_IFMT(about.st_mode), "something else")
+        raise UnreadableError(f"A regular file was expected, and this is {what}.")
+    return about.st_size
+
+
+def read_file(path: Path, most_bytes: int) -> bytes:
+    """Content of a regular file."""
+    try:
+        check_size(check_regular(path), most_bytes)
+        with path.open("rb") as file:
+            return read_stream(file, most_bytes)
+    except (OSError, ValueError) as error:  # ValueError: the path contains a null character
+        raise UnreadableError(f"The file cannot be read: {reason(error)}.") from None
+
+
+def read_inside(folder: Path | None, path: Any, most_bytes: int) -> bytes:
+    """Content of a file that a data set names by its path, which must stay inside its folder.
+
+    Args:
+        folder: that of the data set; None if it is not known, and then no path is followed.
+        path: as the data set has it; a relative one starts at the folder.
+        most_bytes: limit on the size of the content.
+    """
+    if not isinstance(path, str):
+        raise UnreadableError(f"A path must be text. Got a {type(path).__name__}.")
+    if folder is None:
+        raise UnreadableError(
+            f"The row holds no bytes, only the path {path!r}, and the paths of a data set in "
+            "memory are not followed: pass the folder of the images, or save the data set with "
+            "the images in it (`save_to_disk`, `to_parquet`) and pass that."
+        )
+    try:
+        root, target = folder.resolve(), (folder / path).resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # loops of links, null characters
+        raise UnreadableError(f"The path {path!r} cannot be followed: {reason(error)}.") from None
+    if not target.is_relative_to(root):
+        raise UnreadableError(f"The path {path!r} leads out of the folder of the data set.")
+    return read_file(target, most_bytes)
+
+
+def reason(error: BaseException) -> str:
+    """What went wrong, to be placed within a sentence."""
+    return getattr(error, "strerror", None) or first_line(error)
+
+
+def valid(text: str) -> str:
+    r"""Text that can be written as UTF-8: bytes that are not, and lone surrogates, are escaped.
+
+    File systems and archives may hold any bytes as a name, and JSON any ``\ud800``.
+    """
+    try:
+        raw = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raw = text.encode("utf-8", "surrogatepass")
+    return raw.decode("utf-8", "backslashreplace")

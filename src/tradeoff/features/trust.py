@@ -1,0 +1,105 @@
+"""Model folders must not bring code of their own: configuration is checked before it is used."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING, Any
+
+from tradeoff._extras import import_extra
+from tradeoff.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["leaves_folder", "refuse_code"]
+
+_ACTIVATION = re.compile(r"torch\.nn\.(modules\.\w+\.)?[A-Z]\w*")
+
+
+def refuse_code(name: str, folder: Path) -> None:
+    """Refuse a model whose configuration would import, fetch or unpickle code.
+
+    Both libraries that load such folders look up classes by names in JSON files, and pass some
+    values on to functions that load weights. Only classes of the libraries themselves are accepted.
+    """
+    for path in sorted(folder.rglob("*.json")):
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        found = _own_code(fields) if path.name == "config.json" else None
+        for keys, value in _leaves(fields):
+            found = found or _problem(path.name, keys, value)
+        if found:
+            raise InvalidInputError(
+                f"`{name}` must not bring code of its own. {path.relative_to(folder)} {found}. "
+                "tradeoff never runs such code: use another model, or export this one to ONNX."
+            )
+
+
+def _leaves(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """All values of a JSON document that are neither mappings nor lists, and where they are."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _leaves(part, (*keys, key))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _leaves(part, keys)
+    else:
+        yield keys, value
+
+
+def _problem(file: str, keys: tuple[str, ...], value: Any) -> str | None:
+    """Why one value of a configuration is refused, None if it is not."""
+    key = keys[-1] if keys else ""
+    if (key == "weights_only" and value is not True) or (key == "trust_remote_code" and value):
+        return f"sets {key} to {json.dumps(value)}"
+    if not isinstance(value, str):
+        return None
+    if "/" in value and key.strip("_").startswith(
+        ("attn_implementation", "experts_implementation")
+    ):
+        return f"fetches a kernel from {value!r}"
+    if key == "activation_function" and "." in value and not _ACTIVATION.fullmatch(value):
+        return f"names the activation {value!r}, which is no class of torch.nn"
+    nested = keys[-2:-1] == ("types",)  # the modules of a router, by their folders
+    names_class = (file == "modules.json" and key == "type") or (
+        "." in value and (nested or key == "tokenizer_class")
+    )
+    if names_class and not _is_known_class(value):
+        return f"names the class {value!r}, which is not part of sentence-transformers"
+    inner = value if (file == "modules.json" and key == "path") else key if nested else ""
+    if leaves_folder(inner):
+        return f"names the folder {inner!r}, which is outside the model"
+    return None
+
+
+def _is_known_class(name: str) -> bool:
+    """Whether a dotted name is a class that sentence-transformers defines itself."""
+    if not name.startswith("sentence_transformers."):
+        return False
+    package = import_extra("sentence_transformers.util", extra="hub", purpose="A text encoder")
+    try:
+        found = package.import_from_string(name)
+    except Exception:  # whatever importing an odd name raises
+        return False
+    return isinstance(found, type) and found.__module__.startswith("sentence_transformers.")
+
+
+def leaves_folder(path: str) -> bool:
+    """Whether a path is absolute or climbs above its folder, on any operating system."""
+    return any(
+        parsed.is_absolute() or bool(parsed.drive) or ".." in parsed.parts
+        for parsed in (PurePosixPath(path), PureWindowsPath(path))
+    )
+
+
+def _own_code(fields: Any) -> str | None:
+    """Of a model that comes with Python files, whether transformers knows it without them."""
+    if not isinstance(fields, dict) or "auto_map" not in fields:
+        return None
+    package = import_extra("transformers", extra="hub", purpose="A model of the hub")
+    kind = fields.get("model_type")
+    if isinstance(kind, str) and kind in package.CONFIG_MAPPING:
+        return None
+    return f"needs Python files of the model for its type {kind!r}"
