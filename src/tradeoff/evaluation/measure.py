@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.evaluation.keys import KEYS, NEIGHBOR_METRICS
 from tradeoff.evaluation.score import Score
 from tradeoff.exceptions import UndefinedError
-from tradeoff.inference.intervals import wilson_distances
+from tradeoff.inference.shares import wilson_distances
 from tradeoff.moments import frechet_distance, kernel_distance
 from tradeoff.neighbors import support_metrics
 from tradeoff.protocols import reproduce

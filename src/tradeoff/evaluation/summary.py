@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM
 from tradeoff.evaluation.result import meaning_of
 
 if TYPE_CHECKING:

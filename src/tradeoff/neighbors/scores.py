@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from tradeoff._validation import FloatArray, check_share
 from tradeoff.exceptions import UndefinedError
-from tradeoff.inference.intervals import wilson_distances
+from tradeoff.inference.shares import wilson_distances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,7 +17,7 @@ from tradeoff._validation import (
     check_vector,
 )
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.inference.intervals import wilson_distances
+from tradeoff.inference.shares import wilson_distances
 from tradeoff.ratio.calibration import Isotonic
 from tradeoff.ratio.crossfit import check_estimator
 from tradeoff.ratio.folds import content_keys, draw_keys

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_features, check_seed
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, PRCurve
 from tradeoff.core.errors import HeldOutErrors
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.core.profile import RatioProfile
 from tradeoff.exceptions import UndefinedError
 from tradeoff.inference.certificate import certify
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tradeoff.core.curve import PRCurve
     from tradeoff.core.divergence import Divergence
     from tradeoff.ratio.base import Estimator
 
@@ -110,11 +112,13 @@ class CurveEstimate:
             level: probability of covering.
             simultaneous: whether all intervals shall cover together.
         """
-        real, generated = (
-            None if groups is None else groups[~np.isnan(values)]
-            for groups, values in (
-                (self.real_groups, self.real_log_ratios),
-                (self.generated_groups, self.generated_log_ratios),
+        groups = Sides(
+            *(
+                None if groups is None else groups[~np.isnan(values)]
+                for groups, values in (
+                    (self.real_groups, self.real_log_ratios),
+                    (self.generated_groups, self.generated_log_ratios),
+                )
             )
         )
         return curve_interval(
@@ -122,8 +126,7 @@ class CurveEstimate:
             lam,
             level=level,
             simultaneous=simultaneous,
-            real_groups=real,
-            generated_groups=generated,
+            groups=groups,
         )
 
     def with_band(self, *, level: float = 0.95) -> PRCurve:

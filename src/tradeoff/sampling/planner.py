@@ -17,8 +17,8 @@ import numpy as np
 
 from tradeoff._validation import FloatArray, check_shares, check_type, check_vector
 from tradeoff.core.budget import AcceptanceRule
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.core.errors import HeldOutErrors
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 
 if TYPE_CHECKING:
@@ -135,25 +135,22 @@ def plan_budget(errors: HeldOutErrors, *, budgets: npt.ArrayLike = _BUDGETS) -> 
     rules = {}
     for budget in np.unique(check_vector("budgets", budgets)).tolist():
         rules[budget] = AcceptanceRule.from_log_ratios(
-            errors.generated, weights=errors.generated_weights, budget=budget
+            errors.generated, weights=errors.weights.generated, budget=budget
         )
     return Plan(rules, {budget: _after(errors, rule) for budget, rule in rules.items()})
 
 
 def _after(errors: HeldOutErrors, rule: AcceptanceRule) -> HeldOutErrors:
     """Errors of the same rule for the refined law."""
-    kept = rule.acceptance(errors.generated)
+    accepted = errors.log_ratios.map(rule.acceptance)
     with np.errstate(divide="ignore", invalid="ignore"):
-        shifts = [
-            np.log(acceptance) - np.log(rule.rate)
-            for acceptance in (rule.acceptance(errors.real), kept)
-        ]
-    keeps = kept > 0
+        shifts = accepted.map(lambda acceptance: np.log(acceptance) - np.log(rule.rate))
+    keeps = accepted.generated > 0
     if not keeps.any():
         raise InvalidInputError("The rule must keep some generated samples. It keeps none.")
     return HeldOutErrors(
-        real=np.where(np.isneginf(errors.real), -np.inf, errors.real - shifts[0]),
-        generated=(errors.generated - shifts[1])[keeps],
-        real_weights=errors.real_weights,
-        generated_weights=(errors.generated_weights * kept)[keeps],
+        real=np.where(np.isneginf(errors.real), -np.inf, errors.real - shifts.real),
+        generated=(errors.generated - shifts.generated)[keeps],
+        real_weights=errors.weights.real,
+        generated_weights=(errors.weights.generated * accepted.generated)[keeps],
     )

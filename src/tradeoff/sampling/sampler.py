@@ -19,7 +19,7 @@ from tradeoff._validation import (
     check_share,
 )
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.inference.intervals import wilson_distances
+from tradeoff.inference.shares import wilson_distances
 from tradeoff.sampling.rules import RULES
 
 if TYPE_CHECKING:
