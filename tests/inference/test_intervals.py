@@ -151,6 +151,10 @@ def test_mistakes_get_a_sentence():
         curve_interval(errors.curve(), LAM)
     with pytest.raises(InvalidInputError, match="`lam` must be positive and finite"):
         curve_interval(errors, [0.0])
+    with pytest.raises(InvalidInputError, match="`groups` must be a Sides. Got a ndarray"):
+        curve_interval(errors, LAM, groups=np.arange(1))
+    with pytest.raises(InvalidInputError, match="Groups must be named per sample, 1. Got 2"):
+        curve_interval(errors, LAM, groups=Sides(None, np.arange(2)))
 
 
 def test_bands_do_not_depend_on_the_number_of_threads():

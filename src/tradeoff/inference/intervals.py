@@ -15,7 +15,7 @@ import numpy as np
 
 from tradeoff._sides import Sides
 from tradeoff._threads import single_threaded
-from tradeoff._validation import FloatArray, check_slopes, check_type
+from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.law import scale_weights
@@ -114,6 +114,7 @@ def curve_interval(
     """
     check_type("errors", errors, HeldOutErrors)
     slopes = check_slopes(lam)
+    level = check_share("level", level)
     z = normal_quantile(level)
     groups = Sides(None, None) if groups is None else groups
     check_type("groups", groups, Sides)
