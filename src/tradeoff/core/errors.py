@@ -33,15 +33,14 @@ _STEEPEST = 700.0
 class HeldOutErrors:
     """Held-out log-ratios of both sides, from which the honest curve is counted.
 
+    The weights are stored as one value for both sides, `weights.real` and `weights.generated`.
+
     Args:
         real: Log p/q of held-out real samples, shape (n,).
         generated: Log p/q of held-out generated samples, shape (m,).
         real_weights: Weights of the real samples, shape (n,), on one scale for all folds; equal if
             not given.
         generated_weights: Weights of the generated samples, shape (m,), likewise.
-
-    Attributes:
-        weights: Weights of both sides.
 
     Example:
         >>> from tradeoff import HeldOutErrors

@@ -43,7 +43,7 @@ class ROCCurve:
 
     @property
     def area(self) -> float:
-        """Area under the ROC curve: 1/2 for identical distributions and 1 for disjoint ones."""
+        """Area under the ROC curve, 1/2 for identical distributions and 1 for disjoint ones."""
         return float(np.trapezoid(self.real, self.generated))
 
     @overload
