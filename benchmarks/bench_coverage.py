@@ -14,12 +14,14 @@ from benchmarks.bench_truth import over_seeds
 from benchmarks.harness import Row, run
 from benchmarks.laws import gaussians
 from benchmarks.population import cross_fitted
-from tradeoff.inference import intervals
 from tradeoff.inference.intervals import curve_interval
+from tradeoff.inference.shares import wilson_distances
 from tradeoff.ratio import ESTIMATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tradeoff import HeldOutErrors
 
 LAM = np.array([0.1, 0.5, 1.0, 2.0, 10.0])
 FRESH = {"logistic": 20_000, "stack": 100_000}
@@ -51,11 +53,11 @@ def coverage(estimator: str, distance: float, runs: int, *, n: int = 500, d: int
     }
 
 
-def _plain_width(errors: intervals.HeldOutErrors) -> np.ndarray:
+def _plain_width(errors: HeldOutErrors) -> np.ndarray:
     """Width of the binomial score intervals of both rates, without allowance for folds."""
     passed, rejected = errors.curve().pieces(LAM)
     limits = [
-        intervals.wilson_distances(share, np.full(LAM.size, float(size)), 1.959964)
+        wilson_distances(share, np.full(LAM.size, float(size)), 1.959964)
         for share, size in ((passed, errors.generated.size), (rejected, errors.real.size))
     ]
     return sum(np.hypot(limits[0][i], LAM * limits[1][i]) for i in range(2))

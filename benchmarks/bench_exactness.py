@@ -14,9 +14,9 @@ import torch
 
 from benchmarks.harness import Row, run
 from tradeoff.neighbors import own_neighbors, support_metrics
+from tradeoff.neighbors.counters import Balls, sweep
 from tradeoff.neighbors.points import points_of
 from tradeoff.neighbors.screen import tiles_of
-from tradeoff.neighbors.tiles import Balls, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import datasets
 from benchmarks.harness import Row, run
 from tradeoff import pr_curve, reproduce
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable

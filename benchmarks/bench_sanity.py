@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.harness import Row, run
 from benchmarks.sanity import Check, checks
 from tradeoff import pr_curve
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.run import tradeoff
 from tradeoff import evaluate, pr_curve, reproduce, support_metrics
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.protocols import PROTOCOLS
 
 

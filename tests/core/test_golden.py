@@ -438,7 +438,7 @@ def test_lipschitz_bounds(item):
         )
         mass = np.maximum(mixture_cdf(radii, real) - mixture_cdf(-radii, real), 0.0)
         value = bound(
-            float(lam[3:]), lipschitz=float(constant), latent_dim=1, radii=radii, real_mass=mass
+            float(lam[3:]), lipschitz=float(constant), latent_dim=1, radii=radii, mass=mass
         )
         close(value, expected["tight"], item)
 

@@ -21,7 +21,7 @@ ERRORS = HeldOutErrors(real=[1.0], generated=[0.0])
 
 
 def lipschitz(lam=1.0, **overrides):
-    plain = {"lipschitz": 1.0, "latent_dim": 1, "radii": [1.0], "real_mass": [0.1]}
+    plain = {"lipschitz": 1.0, "latent_dim": 1, "radii": [1.0], "mass": [0.1]}
     return forward_lipschitz_bound(lam, **(plain | overrides))
 
 
@@ -98,7 +98,7 @@ def scores(**overrides):
         (lambda: lipschitz(lam=np.inf), "`lam` must be finite"),
         (lambda: lipschitz(lipschitz=np.inf), "`lipschitz` must be positive and finite"),
         (lambda: lipschitz(latent_dim=1.5), "`latent_dim` must be a whole number"),
-        (lambda: lipschitz(real_mass=[0.1, 0.2]), "must be of one length. Got 1 and 2"),
+        (lambda: lipschitz(mass=[0.1, 0.2]), "must be of one length. Got 1 and 2"),
         (lambda: GaussianFamily(1.5), "`dim` must be a whole number"),
         (lambda: GaussianFamily(1).natural([np.nan], [[1.0]]), "`mean` must be finite"),
         (lambda: GaussianFamily(2).natural([0, 0], [[1, 0.5], [0, 1]]), "finite and symmetric"),

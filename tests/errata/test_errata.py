@@ -489,12 +489,12 @@ def test_35_lipschitz_bounds():
     modes = 0.5 * normal(LINE, -3.0, 0.5) + 0.5 * normal(LINE, 3.0, 0.5)
     mass = ndtr((radii - 3) / 0.5) - ndtr((-radii - 3) / 0.5)
     settings = {"lipschitz": 1.0, "latent_dim": 1, "radii": radii}
-    bound = forward_lipschitz_bound(2.0, real_mass=mass, **settings)
+    bound = forward_lipschitz_bound(2.0, mass=mass, **settings)
     printed = np.max(2 * ndtr(radii) - 1 - 2.0 * mass) - abs(2.0 - 1)
     assert true(modes, q, 2.0) == pytest.approx(bound, abs=1e-3)
     assert printed < 0  # says nothing
     narrow = 2 * ndtr(radii / 0.2) - 1
-    bound = inverse_lipschitz_bound(0.5, real_mass=narrow, **settings)
+    bound = inverse_lipschitz_bound(0.5, mass=narrow, **settings)
     printed = np.max(0.5 * narrow - (2 * ndtr(radii) - 1)) - abs(0.5 - 1)
     assert true(normal(LINE, 0.0, 0.2), q, 0.5) == pytest.approx(bound, abs=1e-3)
     assert bound > 0.1

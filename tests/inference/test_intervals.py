@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.laws import gaussians
 from benchmarks.population import cross_fitted
 from tradeoff import HeldOutErrors, InvalidInputError
+from tradeoff._sides import Sides
 from tradeoff.inference import curve_interval
 from tradeoff.ratio import Logistic
 
@@ -94,7 +95,7 @@ def test_groups_cover_as_their_number_says():
         x, y = (np.repeat(s, 5) + rng.normal(0, np.sqrt(0.2), 400) for s in shared)
         errors = HeldOutErrors(real=0.5 - x, generated=-0.5 - y)
         for name, known in (("grouped", groups), ("plain", None)):
-            interval = curve_interval(errors, LAM, real_groups=known, generated_groups=known)
+            interval = curve_interval(errors, LAM, groups=Sides(known, known))
             low, high = interval.precision.T
             covered[name].append((low <= target) & (target <= high))
     # 0.905 leaves four standard errors to a nominal 95%; ends have few discordant groups.
@@ -111,7 +112,7 @@ def test_one_error_among_many_samples_of_few_groups_is_not_certainty():
         real = np.full(10_000, 3.0)
         real[:wrong] = -3.0
         errors = HeldOutErrors(real=real, generated=generated)
-        interval = curve_interval(errors, [1.0], real_groups=groups, generated_groups=groups)
+        interval = curve_interval(errors, [1.0], groups=Sides(groups, groups))
         uppers.append(interval.precision[0, 1])
     assert 0.1 < uppers[0] <= uppers[1] <= uppers[2] < 0.4
 
@@ -150,6 +151,10 @@ def test_mistakes_get_a_sentence():
         curve_interval(errors.curve(), LAM)
     with pytest.raises(InvalidInputError, match="`lam` must be positive and finite"):
         curve_interval(errors, [0.0])
+    with pytest.raises(InvalidInputError, match="`groups` must be a Sides. Got a ndarray"):
+        curve_interval(errors, LAM, groups=np.arange(1))
+    with pytest.raises(InvalidInputError, match="Groups must be named per sample, 1. Got 2"):
+        curve_interval(errors, LAM, groups=Sides(None, np.arange(2)))
 
 
 def test_bands_do_not_depend_on_the_number_of_threads():

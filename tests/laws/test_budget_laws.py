@@ -121,7 +121,7 @@ def test_rejection_never_raises_a_divergence(name, pair, budget):
 
 @given(profiles(max_size=30, tiny=False), BUDGETS)
 def test_samples_and_profiles_agree(profile, budget):
-    law = profile.generated_law
+    law = profile.laws.generated
     assume(np.isfinite(law.log_ratio).any())
     ours = AcceptanceRule.from_profile(profile, budget=budget)
     sampled = AcceptanceRule.from_log_ratios(law.log_ratio, weights=7 * law.weight, budget=budget)
@@ -144,7 +144,7 @@ def test_budget_is_met_however_far_ratios_spread(spread, budget):
 @given(pairs(), BUDGETS)
 def test_budget_is_met_with_denormals(pair, budget):
     profile = overlapping(pair)
-    law = profile.generated_law
+    law = profile.laws.generated
     rule = AcceptanceRule.from_profile(profile, budget=budget)
     met = law.weight @ rule.acceptance(law.log_ratio)
     assert met == pytest.approx(rule.rate, rel=1e-9)
@@ -233,9 +233,9 @@ def test_lipschitz_bounds_hold_for_affine_generators(lam, scale, seed):
         )
 
     forward = forward_lipschitz_bound(
-        lam, lipschitz=scale, latent_dim=1, radii=radii, real_mass=mass(0.0)
+        lam, lipschitz=scale, latent_dim=1, radii=radii, mass=mass(0.0)
     )
     inverse = inverse_lipschitz_bound(
-        lam, lipschitz=1 / scale, latent_dim=1, radii=radii, real_mass=mass(centers[0])
+        lam, lipschitz=1 / scale, latent_dim=1, radii=radii, mass=mass(centers[0])
     )
     assert max(forward, inverse) <= true + 1e-4

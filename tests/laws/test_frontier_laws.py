@@ -172,10 +172,10 @@ def test_no_reference_does_better(kind, order):
 def test_monte_carlo_of_the_exact_law_is_exact(pair, order, w):
     profile = RatioProfile.from_masses(*pair)
     errors = HeldOutErrors(
-        real=profile.real_law.log_ratio,
-        generated=profile.generated_law.log_ratio,
-        real_weights=profile.real_law.weight,
-        generated_weights=profile.generated_law.weight,
+        real=profile.laws.real.log_ratio,
+        generated=profile.laws.generated.log_ratio,
+        real_weights=profile.laws.real.weight,
+        generated_weights=profile.laws.generated.weight,
     )
     for kind in KINDS:
         exact = renyi_frontier(profile, order=order, kind=kind, weight=[w])

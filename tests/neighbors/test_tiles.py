@@ -7,10 +7,11 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 from benchmarks.bench_exactness import DRAWS, brute_force, differences, draw  # noqa: E402
-from tradeoff.neighbors import own_neighbors, support_metrics, tiles  # noqa: E402
+from tradeoff.neighbors import nearest, own_neighbors, support_metrics  # noqa: E402
+from tradeoff.neighbors.counters import Closest, sweep  # noqa: E402
+from tradeoff.neighbors.nearest import _Search, nearest_in_own_set  # noqa: E402
 from tradeoff.neighbors.points import points_of  # noqa: E402
 from tradeoff.neighbors.screen import tiles_of  # noqa: E402
-from tradeoff.neighbors.tiles import Closest, _Search, nearest_in_own_set, sweep  # noqa: E402
 
 
 @pytest.mark.parametrize("number", range(8))
@@ -31,20 +32,20 @@ def test_no_scale_is_too_wide():
 @pytest.mark.parametrize("scale", [1e-40, 1e40])
 def test_few_references_whatever_the_scale(scale, monkeypatch):
     counted = []
-    exact = tiles.exact_squares
+    exact = nearest.exact_squares
 
     def count(x, rows, y, columns):
         counted.append(len(rows))
         return exact(x, rows, y, columns)
 
-    monkeypatch.setattr(tiles, "exact_squares", count)
+    monkeypatch.setattr(nearest, "exact_squares", count)
     x = scale * np.random.default_rng(0).normal(size=(500, 8))
     own_neighbors(x, ranks=4, progress=False)
     assert sum(counted) < 500 * 8
 
 
 def test_many_ties_are_compacted_on_the_way(monkeypatch):
-    monkeypatch.setattr("tradeoff.neighbors.tiles._PENDING", 10)
+    monkeypatch.setattr("tradeoff.neighbors.nearest._PENDING", 10)
     compactions = []
     compact = _Search.compact
     monkeypatch.setattr(_Search, "compact", lambda self: compactions.append(1) or compact(self))

@@ -45,7 +45,7 @@ def test_more_budget_is_never_worse():
 def test_what_cannot_be_reached_is_said():
     real, generated = np.repeat([-0.69, 6.0], 500), np.full(1000, -0.69)
     plan = plan_budget(HeldOutErrors(real=real, generated=generated))
-    with pytest.raises(UndefinedError, match="Rejection restores no modes that the model does not"):
+    with pytest.raises(UndefinedError, match="Rejection cannot restore modes that the model"):
         plan.smallest_budget(precision=0.9, recall=0.9)
     with pytest.raises(InvalidInputError, match="`budget` must be one of 1, 1.25"):
         plan.curve(7.0)

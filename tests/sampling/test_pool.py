@@ -89,7 +89,7 @@ def test_commands(tmp_path):
     assert curves["before"].precision(20.0) < 0.6
     assert files["curves.png"].stat().st_size > 10_000
     lost = tradeoff("filter", *sources, *options, "--keep", 9, "--ids", tmp_path / "no" / "ids.txt")
-    assert "is no folder in which a file could be" in lost.stderr
+    assert "does not exist: create it first" in lost.stderr
     shown = tradeoff("filter", *sources, *options, "--keep", 100)
     assert len(shown.stdout.splitlines()) in (99, 100, 101)
     plan = tradeoff("budget", *sources, *options)

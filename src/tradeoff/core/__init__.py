@@ -2,17 +2,15 @@
 
 from tradeoff.core.bounds import forward_lipschitz_bound, inverse_lipschitz_bound
 from tradeoff.core.budget import AcceptanceRule, drs_acceptance
-from tradeoff.core.curve import (
-    HEADLINE_PRECISION_LAM,
-    HEADLINE_RECALL_LAM,
-    PRCurve,
-    ROCCurve,
-)
+from tradeoff.core.curve import PRCurve
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.family import ExponentialFamily, GaussianFamily
-from tradeoff.core.frontier import RenyiFrontier, mauve, renyi_frontier
+from tradeoff.core.frontier import RenyiFrontier, renyi_frontier
+from tradeoff.core.frontier_area import mauve
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.core.law import HasLogRatioLaws, LogRatioLaw
 from tradeoff.core.profile import RatioProfile
+from tradeoff.core.roc import ROCCurve
 
 __all__ = [
     "HEADLINE_PRECISION_LAM",

@@ -2,7 +2,7 @@ r"""Lower bounds on the PR-divergence of a generator with a Lipschitz constant.
 
 A generator :math:`G` of Gaussian latents in :math:`m` dimensions that is :math:`L`-Lipschitz
 must put mass near :math:`G(0)`; one whose inverse is :math:`L`-Lipschitz cannot put much mass in
-any ball. Where the data do otherwise, some PR-divergence is unavoidable.
+any ball. Where the real data differ from that, some PR-divergence is unavoidable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def forward_lipschitz_bound(
     lipschitz: float,
     latent_dim: int,
     radii: npt.ArrayLike,
-    real_mass: npt.ArrayLike,
+    mass: npt.ArrayLike,
 ) -> float:
     r"""Lower bound for a generator with :math:`\|G(z) - G(z')\| \le L\|z - z'\|`.
 
@@ -45,18 +45,18 @@ def forward_lipschitz_bound(
     :math:`N(0, I_m)`. Any set of radii gives a valid bound.
 
     Args:
-        lam: slope λ.
-        lipschitz: the constant L of the generator.
-        latent_dim: dimension m of the latents.
-        radii: radii R, shape (n,).
-        real_mass: real mass :math:`P(B_R(G(0)))` of the closed balls, shape (n,).
+        lam: Slope λ.
+        lipschitz: Constant L of the generator.
+        latent_dim: Dimension m of the latents.
+        radii: Radii R, shape (n,).
+        mass: Share :math:`P(B_R(G(0)))` of the real data in each closed ball, shape (n,).
 
     Example:
-        Real data of two modes at ±3, far from G(0) = 0: a 1-Lipschitz generator cannot avoid
-        inventing what lies between.
+        Real data with two modes at ±3, far from G(0) = 0: a 1-Lipschitz generator must also
+        generate samples between them.
 
         >>> bound = forward_lipschitz_bound(
-        ...     2.0, lipschitz=1.0, latent_dim=1, radii=[1.0, 2.0], real_mass=[0.0, 0.02]
+        ...     2.0, lipschitz=1.0, latent_dim=1, radii=[1.0, 2.0], mass=[0.0, 0.02]
         ... )
         >>> round(bound, 4)
         0.9145
@@ -64,10 +64,10 @@ def forward_lipschitz_bound(
     References:
         :cite:`verine2024`.
     """
-    lam, radii, real_mass = _checked(lam, radii, real_mass)
+    lam, radii, masses = _checked(lam, radii, mass)
     lipschitz = check_positive("lipschitz", lipschitz)
-    generated_mass = _gaussian_ball(latent_dim, radii / lipschitz)
-    return max(0.0, float(np.max(generated_mass - lam * real_mass)) - max(1.0 - lam, 0.0))
+    model_mass = _gaussian_ball(latent_dim, radii / lipschitz)
+    return max(0.0, float(np.max(model_mass - lam * masses)) - max(1.0 - lam, 0.0))
 
 
 def inverse_lipschitz_bound(
@@ -76,7 +76,7 @@ def inverse_lipschitz_bound(
     lipschitz: float,
     latent_dim: int,
     radii: npt.ArrayLike,
-    real_mass: npt.ArrayLike,
+    mass: npt.ArrayLike,
 ) -> float:
     r"""Lower bound for a generator whose inverse is L-Lipschitz.
 
@@ -84,17 +84,17 @@ def inverse_lipschitz_bound(
               - (\lambda - 1)_+
 
     Args:
-        lam: slope λ.
-        lipschitz: the constant L of the inverse.
-        latent_dim: dimension m of the latents.
-        radii: radii R of balls around any points, shape (n,).
-        real_mass: real mass of those balls, shape (n,).
+        lam: Slope λ.
+        lipschitz: Constant L of the inverse.
+        latent_dim: Dimension m of the latents.
+        radii: Radii R of balls around any points, shape (n,).
+        mass: Share :math:`P(B_R(x))` of the real data in each ball, shape (n,).
 
     Example:
         Real data much more concentrated than the model can be:
 
         >>> bound = inverse_lipschitz_bound(
-        ...     1.0, lipschitz=1.0, latent_dim=1, radii=[0.4], real_mass=[0.954]
+        ...     1.0, lipschitz=1.0, latent_dim=1, radii=[0.4], mass=[0.954]
         ... )
         >>> round(bound, 4)
         0.6432
@@ -102,10 +102,10 @@ def inverse_lipschitz_bound(
     References:
         :cite:`verine2024`.
     """
-    lam, radii, real_mass = _checked(lam, radii, real_mass)
+    lam, radii, masses = _checked(lam, radii, mass)
     lipschitz = check_positive("lipschitz", lipschitz)
-    generated_mass = _gaussian_ball(latent_dim, radii * lipschitz)
-    return max(0.0, float(np.max(lam * real_mass - generated_mass)) - max(lam - 1.0, 0.0))
+    model_mass = _gaussian_ball(latent_dim, radii * lipschitz)
+    return max(0.0, float(np.max(lam * masses - model_mass)) - max(lam - 1.0, 0.0))
 
 
 def _gaussian_ball(dim: int, radius: FloatArray) -> FloatArray:
@@ -114,12 +114,12 @@ def _gaussian_ball(dim: int, radius: FloatArray) -> FloatArray:
 
 
 def _checked(
-    lam: float, radii: npt.ArrayLike, real_mass: npt.ArrayLike
+    lam: float, radii: npt.ArrayLike, mass: npt.ArrayLike
 ) -> tuple[float, FloatArray, FloatArray]:
     radii = check_lam(check_vector("radii", radii), name="radii")
-    masses = check_shares("real_mass", check_vector("real_mass", real_mass))
+    masses = check_shares("mass", check_vector("mass", mass))
     if radii.size != masses.size:
         raise InvalidInputError(
-            f"`radii` and `real_mass` must be of one length. Got {radii.size} and {masses.size}."
+            f"`radii` and `mass` must be of one length. Got {radii.size} and {masses.size}."
         )
     return check_number("lam", lam, at_least=0.0), radii, masses

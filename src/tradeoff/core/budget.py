@@ -3,7 +3,7 @@ r"""Optimal rejection under a budget of K draws per accepted sample.
 Accepting a draw with probability :math:`a = \min(c\,r, 1)`, :math:`r = p/q`, costs
 :math:`\mathbb{E}_Q[\min(c\,r, 1)] = \alpha(c)`: the constant that spends the budget is where the
 precision-recall curve reaches :math:`\alpha(c) = 1/K`. No other rule of the same rate brings the
-refined law :math:`\tilde q = qa/\mathbb{E}_Q[a]` closer to P, whatever the f-divergence.
+refined distribution :math:`\tilde q = qa/\mathbb{E}_Q[a]` closer to P in any f-divergence.
 """
 
 from __future__ import annotations
@@ -38,14 +38,16 @@ class AcceptanceRule:
     r"""The optimal rule :math:`a(x) = \min(c\, r(x), 1)` for a budget; build it from ratios.
 
     Args:
-        budget: K, expected draws per accepted sample that may be spent, at least 1.
-        log_constant: :math:`\log c`; ∞ accepts everything with a positive ratio.
-        fill: acceptance where the ratio is 0; positive only if the budget allows no finite c.
-        rate: :math:`\mathbb{E}_Q[a]`, at least 1/K; above it where K exceeds what is useful.
-        log_max_ratio: logarithm of the largest ratio M seen.
+        budget: Budget K, the expected number of draws per accepted sample, at least 1.
+        log_constant: Logarithm of the constant c; ∞ accepts everything with a positive ratio.
+        fill: Acceptance where the ratio is 0; positive only if the budget allows no finite c.
+        rate: Share :math:`\mathbb{E}_Q[a]` of draws that are accepted, at least 1/K; more than 1/K
+            where K exceeds what plain rejection needs.
+        log_max_ratio: Logarithm of the largest ratio M seen.
 
     Example:
-        Half of what the model makes is invented. Two draws per sample are enough to drop it:
+        Half of the model's samples have no counterpart in the real data. Two draws per sample are
+        enough to drop them:
 
         >>> from tradeoff import RatioProfile
         >>> from tradeoff.core import AcceptanceRule
@@ -68,7 +70,7 @@ class AcceptanceRule:
     def from_profile(cls, profile: RatioProfile, *, budget: float) -> AcceptanceRule:
         """The rule for a profile."""
         check_type("profile", profile, RatioProfile)
-        return cls._from_law(profile.generated_law, budget)
+        return cls._from_law(profile.laws.generated, budget)
 
     @classmethod
     def from_log_ratios(
@@ -81,9 +83,9 @@ class AcceptanceRule:
         """The rule for log p/q of generated samples, by exact water-filling in O(n log n).
 
         Args:
-            log_ratios: log p/q of generated samples, shape (n,); -∞ where p = 0.
-            budget: K, at least 1.
-            weights: sample weights, shape (n,); equal if not given.
+            log_ratios: Log p/q of generated samples, shape (n,); -∞ where p = 0.
+            budget: Budget K, at least 1.
+            weights: Sample weights, shape (n,); equal if not given.
 
         Example:
             >>> import numpy as np
@@ -127,7 +129,7 @@ class AcceptanceRule:
 
     @property
     def lam_star(self) -> float:
-        r"""The slope :math:`c/\mathbb{E}_Q[a]` from which on the refined law has precision 1."""
+        r"""Smallest slope with precision 1 after acceptance, :math:`c/\mathbb{E}_Q[a]`."""
         return self.constant / self.rate
 
     def acceptance(self, log_ratio: npt.ArrayLike) -> FloatArray:
@@ -140,7 +142,7 @@ class AcceptanceRule:
         return np.where(log_ratio == -np.inf, self.fill, accepted)
 
     def refine(self, profile: RatioProfile) -> RatioProfile:
-        r"""The profile of P against the refined law :math:`\tilde q`: its curve is the prediction.
+        r"""The profile of P against the refined distribution; its curve is the prediction.
 
         Up to :attr:`lam_star` that curve is :math:`(K\alpha(\lambda/K), \beta(\lambda/K))` with
         :math:`K = 1/\mathbb{E}_Q[a]`, and beyond it :math:`(1, 1/\lambda)`.
@@ -162,9 +164,9 @@ def drs_acceptance(log_ratio: npt.ArrayLike, *, log_max_ratio: float, gamma: flo
     A lower :math:`\gamma` accepts more; 0 is plain rejection.
 
     Args:
-        log_ratio: log p/q, at most `log_max_ratio`, any shape.
-        log_max_ratio: logarithm of the largest ratio M.
-        gamma: the shift :math:`\gamma`.
+        log_ratio: Log p/q, at most `log_max_ratio`, any shape.
+        log_max_ratio: Logarithm of the largest ratio M.
+        gamma: Shift :math:`\gamma`.
 
     Example:
         >>> import numpy as np

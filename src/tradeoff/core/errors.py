@@ -3,8 +3,8 @@ r"""Errors of a rule that was fixed elsewhere, counted on held-out samples.
 .. math:: \hat\alpha(\lambda) = \lambda\, \hat P(\log r < -\log\lambda)
                                + \hat Q(\log r \ge -\log\lambda)
 
-for a log-ratio :math:`\log r` fitted on other data. There is no hull and no minimum: nothing is
-chosen on the data that is counted, so the expectation is never below the true curve.
+for a log-ratio :math:`\log r` fitted on other data. Nothing is chosen on the data that is counted,
+neither a hull nor a threshold, so the expectation is never below the true curve.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_type, check_vector, check_weights, freeze
-from tradeoff.core.curve import PRCurve
+from tradeoff.core.atoms import curve_of_atoms
 from tradeoff.core.law import LogRatioLaw, scale_weights
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from tradeoff.core.curve import PRCurve
 
 __all__ = ["HeldOutErrors"]
 
@@ -28,14 +31,16 @@ _STEEPEST = 700.0
 
 @dataclass(frozen=True, eq=False, kw_only=True, init=False)
 class HeldOutErrors:
-    """The two empirical laws of held-out log-ratios.
+    """Held-out log-ratios of both sides, from which the honest curve is counted.
+
+    The weights are stored as one value for both sides, `weights.real` and `weights.generated`.
 
     Args:
-        real: log p/q of held-out real samples, shape (n,).
-        generated: log p/q of held-out generated samples, shape (m,).
-        real_weights: weights of the real samples, shape (n,), on one scale for all folds; equal if
+        real: Log p/q of held-out real samples, shape (n,).
+        generated: Log p/q of held-out generated samples, shape (m,).
+        real_weights: Weights of the real samples, shape (n,), on one scale for all folds; equal if
             not given.
-        generated_weights: weights of the generated samples, shape (m,).
+        generated_weights: Weights of the generated samples, shape (m,), likewise.
 
     Example:
         >>> from tradeoff import HeldOutErrors
@@ -49,8 +54,7 @@ class HeldOutErrors:
 
     real: FloatArray
     generated: FloatArray
-    real_weights: FloatArray
-    generated_weights: FloatArray
+    weights: Sides[FloatArray]
 
     def __init__(
         self,
@@ -60,17 +64,26 @@ class HeldOutErrors:
         real_weights: npt.ArrayLike | None = None,
         generated_weights: npt.ArrayLike | None = None,
     ) -> None:
-        real, generated = check_vector("real", real), check_vector("generated", generated)
-        fields = {
-            "real": real,
-            "generated": generated,
-            "real_weights": check_weights("real_weights", real_weights, real.size),
-            "generated_weights": check_weights(
-                "generated_weights", generated_weights, generated.size
-            ),
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, freeze(name, value.copy()))
+        sides = Sides._fields
+        given = Sides(real_weights, generated_weights)
+        values = [check_vector(*side) for side in zip(sides, (real, generated), strict=True)]
+        weights = [
+            check_weights(f"{side}_weights", weight, value.size)
+            for side, weight, value in zip(sides, given, values, strict=True)
+        ]
+        for side, value in zip(sides, values, strict=True):
+            object.__setattr__(self, side, freeze(side, value.copy()))
+        frozen = Sides(*(freeze("weights", weight.copy()) for weight in weights))
+        object.__setattr__(self, "weights", frozen)
+
+    @classmethod
+    def _of(cls, log_ratios: Sides[FloatArray], weights: Sides[FloatArray]) -> HeldOutErrors:
+        return cls(
+            real=log_ratios.real,
+            generated=log_ratios.generated,
+            real_weights=weights.real,
+            generated_weights=weights.generated,
+        )
 
     def merge(self, *others: HeldOutErrors) -> HeldOutErrors:
         """Pool the samples of several folds, each held out once.
@@ -83,49 +96,50 @@ class HeldOutErrors:
         for other in others:
             check_type("others", other, HeldOutErrors)
         parts = (self, *others)
-        return HeldOutErrors(
-            real=np.concatenate([part.real for part in parts]),
-            generated=np.concatenate([part.generated for part in parts]),
-            real_weights=np.concatenate([part.real_weights for part in parts]),
-            generated_weights=np.concatenate([part.generated_weights for part in parts]),
+        log_ratios = zip(*(part.log_ratios for part in parts), strict=True)
+        weights = zip(*(part.weights for part in parts), strict=True)
+        return self._of(
+            Sides(*(np.concatenate(side) for side in log_ratios)),
+            Sides(*(np.concatenate(side) for side in weights)),
         )
 
     def curve(self) -> PRCurve:
-        """The held-out curve, as counted: it jumps, and may exceed min(1, λ).
+        """The held-out curve as counted, which jumps and may exceed min(1, λ).
 
-        Its ends say only whether infinite log-ratios occurred: with finite ones they are 1.
+        Its ends only tell whether infinite log-ratios occurred: with finite ones they are 1.
         Finite log-ratios beyond ±700 count as ±700, so that slopes stay within float64.
         """
         negated = np.concatenate((-self.real, -self.generated))
         order = np.argsort(negated)
         negated = negated[order]
         bounded = np.where(np.isinf(negated), negated, np.clip(negated, -_STEEPEST, _STEEPEST))
-        return PRCurve._from_atoms(
+        real, generated = self.weights.map(scale_weights)
+        # Each atom is a sample of one side, and weighs nothing on the other.
+        weights = Sides(
+            real=np.append(real, np.zeros(generated.size))[order],
+            generated=np.append(np.zeros(real.size), generated)[order],
+        )
+        laws = self.laws
+        return curve_of_atoms(
             np.exp(bounded),
-            np.append(scale_weights(self.real_weights), np.zeros(self.generated.size))[order],
-            np.append(np.zeros(self.real.size), scale_weights(self.generated_weights))[order],
-            max_precision=_end(self.generated_law, self.real_law, -np.inf),
-            max_recall=_end(self.real_law, self.generated_law, np.inf),
+            weights,
+            max_precision=_end(laws.generated, laws.real, -np.inf),
+            max_recall=_end(laws.real, laws.generated, np.inf),
         )
 
     def swap(self) -> HeldOutErrors:
         """The errors with the roles of real and generated exchanged."""
-        return HeldOutErrors(
-            real=-self.generated,
-            generated=-self.real,
-            real_weights=self.generated_weights,
-            generated_weights=self.real_weights,
-        )
+        return self._of(Sides(-self.generated, -self.real), Sides(*reversed(self.weights)))
 
     @property
-    def real_law(self) -> LogRatioLaw:
-        """The empirical law of log p/q under P."""
-        return LogRatioLaw.of_samples(self.real, self.real_weights)
+    def log_ratios(self) -> Sides[FloatArray]:
+        """Held-out log p/q of both sides."""
+        return Sides(self.real, self.generated)
 
     @property
-    def generated_law(self) -> LogRatioLaw:
-        """The empirical law of log p/q under Q."""
-        return LogRatioLaw.of_samples(self.generated, self.generated_weights)
+    def laws(self) -> Sides[LogRatioLaw]:
+        """Empirical distribution of log p/q under P (`real`) and under Q (`generated`)."""
+        return Sides(*map(LogRatioLaw.of_samples, self.log_ratios, self.weights))
 
 
 def _end(own: LogRatioLaw, other: LogRatioLaw, excluded: float) -> float:

@@ -38,12 +38,13 @@ class ExponentialFamily:
     r"""An exponential family, given by its log-partition function and two gradient maps.
 
     Args:
-        log_partition: :math:`A(\theta)` of a natural parameter of shape (k,); ∞ outside its domain.
-        to_mean: :math:`\eta = \nabla A(\theta)`.
-        to_natural: its inverse, :math:`\theta = \nabla A^*(\eta)`.
+        log_partition: Function :math:`A(\theta)` of a natural parameter of shape (k,); ∞ outside
+            its domain.
+        to_mean: Gradient :math:`\eta = \nabla A(\theta)`.
+        to_natural: Inverse of `to_mean`, :math:`\theta = \nabla A^*(\eta)`.
 
     Example:
-        Poisson laws of rates 2 (real) and 3 (generated):
+        Poisson distributions of rates 2 (real) and 3 (generated):
 
         >>> import numpy as np
         >>> from tradeoff.core import ExponentialFamily
@@ -90,7 +91,7 @@ class ExponentialFamily:
     def reference(
         self, *, real: FloatArray, generated: FloatArray, kind: Kind, weight: float
     ) -> FloatArray:
-        """The natural parameter of the best reference for a weight on the generated law."""
+        """The natural parameter of the best reference for a weight on Q."""
         check_choice("kind", kind, ("exclusive", "inclusive"))
         w = float(check_shares("weight", weight))
         if kind == "exclusive":
@@ -117,7 +118,7 @@ class GaussianFamily(ExponentialFamily):
     r"""Gaussians in d dimensions, with :math:`\theta = (\Sigma^{-1}\mu, -\frac12\Sigma^{-1})`.
 
     Args:
-        dim: the dimension d.
+        dim: Dimension d.
 
     Example:
         >>> from tradeoff.core import GaussianFamily
@@ -144,8 +145,8 @@ class GaussianFamily(ExponentialFamily):
         """The natural parameter of a Gaussian.
 
         Args:
-            mean: shape (d,).
-            covariance: positive definite, shape (d, d).
+            mean: Mean, shape (d,).
+            covariance: Covariance, positive definite, shape (d, d).
         """
         mean, covariance = check_numbers("mean", mean), check_numbers("covariance", covariance)
         if mean.shape != (self.dim,) or covariance.shape != (self.dim, self.dim):

@@ -1,11 +1,11 @@
-r"""Rényi divergence frontiers between P and Q, and MAUVE.
+r"""Rényi divergence frontiers between P and Q.
 
-A reference law R is compared with both sides, as first argument (exclusive) or second (inclusive):
+A reference R is compared with both sides, as first argument (exclusive) or second (inclusive):
 
 .. math:: \text{exclusive: } (e^{-D_a(R\|Q)}, e^{-D_a(R\|P)}), \qquad
           \text{inclusive: } (e^{-D_a(P\|R)}, e^{-D_a(Q\|R)})
 
-as (precision, recall). The best R for weight :math:`w` on Q is a power mean of the two laws.
+as (precision, recall). The best R for weight :math:`w` on Q is a power mean of both densities.
 """
 
 from __future__ import annotations
@@ -15,27 +15,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
 from tradeoff._validation import (
     FloatArray,
     check_choice,
     check_order,
-    check_positive,
     check_shares,
     check_slopes,
     check_type,
     check_vector,
 )
 from tradeoff.core.law import HasLogRatioLaws, LogRatioLaw
-from tradeoff.core.profile import RatioProfile
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["RenyiFrontier", "mauve", "renyi_frontier"]
+__all__ = ["Kind", "RenyiFrontier", "renyi_frontier"]
 
 Kind = Literal["exclusive", "inclusive"]
 
@@ -45,10 +42,10 @@ class RenyiFrontier:
     """Points of a Rényi frontier.
 
     Args:
-        order: order of the Rényi divergence, in [0, ∞].
-        kind: whether R stands first (exclusive) or second (inclusive).
-        precision: shape (n,).
-        recall: shape (n,).
+        order: Order of the Rényi divergence, in [0, ∞].
+        kind: Whether R is the first argument (exclusive) or the second (inclusive).
+        precision: Precision of each point, shape (n,).
+        recall: Recall of each point, shape (n,).
 
     Example:
         >>> from tradeoff import RatioProfile
@@ -78,15 +75,15 @@ def renyi_frontier(
     Points are chosen by their weight on Q, or by a slope through
     :math:`w/(1-w) = \lambda^{a-1}` (exclusive) and :math:`\lambda^{-a}` (inclusive), with which
     orders that grow to ∞ approach the precision-recall curve at the same slope, if it lies
-    between the smallest and the largest q/p; beyond, they stay at the end of the frontier, while
-    the curve goes on along its dominated flat parts.
+    between the smallest and the largest q/p. Beyond, they stay at the end of the frontier, while
+    the curve continues along its flat parts.
 
     Args:
-        source: a profile, or held-out errors, for which logarithms of means are biased.
-        order: :math:`a \in [0, \infty]`.
-        kind: "exclusive" or "inclusive".
-        weight: weights on Q in (0, 1), shape (n,).
-        lam: slopes in (0, ∞), shape (n,); the only way at order ∞, and none at order 1 exclusive
+        source: Profile, or held-out errors, for which logarithms of means are biased.
+        order: Order :math:`a \in [0, \infty]`.
+        kind: Kind of frontier, "exclusive" or "inclusive".
+        weight: Weights on Q in (0, 1), shape (n,).
+        lam: Slopes in (0, ∞), shape (n,). Required at order ∞; not possible at order 1 exclusive
             and order 0 inclusive, where every slope gives weight ½.
 
     Example:
@@ -107,78 +104,18 @@ def renyi_frontier(
     check_type("source", source, HasLogRatioLaws)
     log_odds = _log_odds(order, kind, weight, lam)
     cost = _exclusive_cost if kind == "exclusive" else _inclusive_cost
-    real, generated = source.real_law, source.generated_law
+    real, generated = source.laws
     if (real.log_ratio == -np.inf).any() or (generated.log_ratio == np.inf).any():
         raise InvalidInputError(
             "Real samples must not have a log-ratio of -inf, nor generated samples one of inf."
         )
     # Seen from P, the ratio is 1/r and the weight 1 - w.
-    generated_side = np.array([cost(order, x, generated, real) for x in log_odds])
-    real_side = np.array([cost(order, -x, _invert(real), _invert(generated)) for x in log_odds])
-    exclusive = kind == "exclusive"
+    from_q = np.array([cost(order, x, generated, real) for x in log_odds])
+    from_p = np.array([cost(order, -x, _invert(real), _invert(generated)) for x in log_odds])
+    precision, recall = (from_q, from_p) if kind == "exclusive" else (from_p, from_q)
     return RenyiFrontier(
-        order=order,
-        kind=kind,
-        precision=np.exp(-(generated_side if exclusive else real_side)),
-        recall=np.exp(-(real_side if exclusive else generated_side)),
+        order=order, kind=kind, precision=np.exp(-precision), recall=np.exp(-recall)
     )
-
-
-def mauve(
-    profile: RatioProfile, *, scaling: float = 5.0, weight: npt.ArrayLike | None = None
-) -> float:
-    r"""MAUVE: area under :math:`(e^{-c\,\mathrm{KL}(Q\|R_t)}, e^{-c\,\mathrm{KL}(P\|R_t)})`.
-
-    :math:`R_t = tP + (1-t)Q`, closed by (1, 0) and (0, 1). It is 1 for identical laws and
-    :math:`\Gamma(c+1)^2/\Gamma(2c+1)`, not 0, for disjoint ones.
-
-    Args:
-        profile: the law of p/q.
-        scaling: the constant :math:`c > 0`.
-        weight: weights :math:`1 - t` on Q in (0, 1) at which the curve is sampled and joined by
-            straight lines, as in the published code; the exact area if not given.
-
-    Example:
-        >>> from tradeoff import RatioProfile
-        >>> from tradeoff.core import mauve
-        >>> profile = RatioProfile.from_masses(p=[0.2, 0.3, 0.5], q=[0.5, 0.25, 0.25])
-        >>> round(mauve(profile), 6)
-        0.864732
-
-    References:
-        :cite:`pillutla2021`.
-    """
-    check_type("profile", profile, RatioProfile)
-    scaling = check_positive("scaling", scaling)
-    if weight is not None:
-        path = np.sort(check_vector("weight", weight))[::-1]
-        points = renyi_frontier(profile, order=1.0, kind="inclusive", weight=path)
-        x = np.concatenate(([1.0], points.recall**scaling, [0.0]))
-        y = np.concatenate(([0.0], points.precision**scaling, [1.0]))
-        return float(np.trapezoid(x, y))
-
-    real, generated = profile.real_law, profile.generated_law
-
-    def height(s: float) -> float:
-        """y at t = σ(s)."""
-        return float(np.exp(scaling * np.sum(real.weight * _log_mixture(-s, -real.log_ratio))))
-
-    def width(s: float) -> float:
-        """x at t = σ(s)."""
-        return float(
-            np.exp(scaling * np.sum(generated.weight * _log_mixture(s, generated.log_ratio)))
-        )
-
-    def strip(s: float) -> float:
-        """y·(-dx/ds), from dR/ds / R = σ(s + log r) - σ(s)."""
-        slope = expit(s) - np.sum(generated.weight * expit(s + generated.log_ratio))
-        return float(height(s) * scaling * width(s) * slope)
-
-    area, _ = quad(strip, -_LOGIT_RANGE, _LOGIT_RANGE, epsabs=1e-11, epsrel=1e-11, limit=500)
-    return float(area) + width(_LOGIT_RANGE)
-
-
-_LOGIT_RANGE = 40.0
 
 
 def _log_odds(
@@ -247,12 +184,6 @@ def _log_power_mean(x: float, log_ratio: FloatArray, b: float) -> tuple[FloatArr
     if b == 0:
         return np.exp(log_rest) * log_ratio, -np.inf
     return np.logaddexp(log_w, log_rest + b * log_ratio) / b, log_rest / b if b > 0 else -np.inf
-
-
-def _log_mixture(s: float, log_ratio: FloatArray) -> FloatArray:
-    """log(t r + 1 - t) at t = σ(s)."""
-    log_t, log_rest = -np.logaddexp(0.0, -s), -np.logaddexp(0.0, s)
-    return np.asarray(np.logaddexp(log_t + log_ratio, log_rest))
 
 
 def _log_mean_exp(log_weight: FloatArray, value: FloatArray) -> float:

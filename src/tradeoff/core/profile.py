@@ -1,4 +1,4 @@
-r"""The law of the likelihood ratio :math:`r = p/q`, on which everything else hangs.
+r"""The distribution of the likelihood ratio :math:`r = p/q`.
 
 A profile is a list of atoms with real mass :math:`p_i` and generated mass :math:`q_i`, sorted by
 :math:`p_i/q_i`. Curves, divergences, frontiers and acceptance rules are functionals of it.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from tradeoff._sides import Sides
 from tradeoff._validation import (
     FloatArray,
     check_masses,
@@ -21,12 +22,14 @@ from tradeoff._validation import (
     check_weights,
     freeze,
 )
-from tradeoff.core.curve import PRCurve
+from tradeoff.core.atoms import curve_of_atoms
 from tradeoff.core.law import LogRatioLaw, scale_weights
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from tradeoff.core.curve import PRCurve
 
 __all__ = ["RatioProfile"]
 
@@ -35,11 +38,11 @@ _SMALLEST = np.finfo(np.float64).smallest_subnormal
 
 @dataclass(frozen=True, eq=False)
 class RatioProfile:
-    """The law of p/q as atoms, most real first; build it with one of the class methods.
+    """The distribution of p/q as atoms with p/q descending; build it with one of the class methods.
 
     Args:
-        p: real masses, shape (n,).
-        q: generated masses, shape (n,), with p/q descending.
+        p: Real masses, shape (n,).
+        q: Generated masses, shape (n,), with p/q descending.
 
     Example:
         The model invents a third mode:
@@ -61,11 +64,11 @@ class RatioProfile:
 
     @classmethod
     def from_masses(cls, p: npt.ArrayLike, q: npt.ArrayLike) -> RatioProfile:
-        """The profile of two discrete laws.
+        """The profile of two discrete distributions.
 
         Args:
-            p: real masses, shape (n,), summing to 1.
-            q: generated masses of the same atoms, shape (n,), summing to 1.
+            p: Real masses, shape (n,), summing to 1.
+            q: Generated masses of the same atoms, shape (n,), summing to 1.
 
         Example:
             >>> RatioProfile.from_masses(p=[0.2, 0.3, 0.5], q=[0.5, 0.25, 0.25]).p
@@ -94,10 +97,10 @@ class RatioProfile:
         down; :class:`~tradeoff.core.HeldOutErrors` does not choose.
 
         Args:
-            real: scores of real samples, shape (n,); a higher score looks more real.
-            generated: scores of generated samples, shape (m,).
-            real_weights: weights of the real samples, shape (n,).
-            generated_weights: weights of the generated samples, shape (m,).
+            real: Scores of real samples, shape (n,); a higher score looks more real.
+            generated: Scores of generated samples, shape (m,).
+            real_weights: Weights of the real samples, shape (n,); equal if not given.
+            generated_weights: Weights of the generated samples, shape (m,), likewise.
 
         Example:
             >>> profile = RatioProfile.from_scores(real=[0.9, 0.4], generated=[0.7, 0.2])
@@ -107,16 +110,18 @@ class RatioProfile:
         References:
             :cite:`simon2019`.
         """
-        real, generated = check_vector("real", real), check_vector("generated", generated)
-        scores = np.concatenate((real, generated))
+        given = Sides(real_weights, generated_weights)
+        values = Sides(check_vector("real", real), check_vector("generated", generated))
+        scores = np.concatenate(values)
         order = np.argsort(scores)
-        sides = (
-            check_weights("real_weights", real_weights, real.size),
-            check_weights("generated_weights", generated_weights, generated.size),
+        weights = np.concatenate(
+            [
+                scale_weights(check_weights(f"{side}_weights", weight, value.size))
+                for side, weight, value in zip(Sides._fields, given, values, strict=True)
+            ]
         )
-        weights = np.concatenate([scale_weights(side) for side in sides])
-        is_real = order < real.size
-        if real_weights is not None or generated_weights is not None:
+        is_real = order < values.real.size
+        if any(weight is not None for weight in given):  # equal weights are 1 in any order
             weights = weights[order]
         p, q = np.where(is_real, weights, 0.0), np.where(is_real, 0.0, weights)
         scores = scores[order]
@@ -126,7 +131,7 @@ class RatioProfile:
 
     @classmethod
     def concatenate(cls, profiles: Sequence[RatioProfile]) -> RatioProfile:
-        """The profile whose curve is the mean of the curves of the given ones, as for folds.
+        """The profile whose curve is the mean of the curves of several profiles, such as folds.
 
         Example:
             >>> a = RatioProfile.from_masses(p=[1.0, 0.0], q=[0.0, 1.0])
@@ -155,10 +160,9 @@ class RatioProfile:
             >>> curve.precision([0.5, 1.0, 2.0])
             array([0.5, 0.9, 1. ])
         """
-        return PRCurve._from_atoms(
+        return curve_of_atoms(
             _breakpoints(self.p, self.q),
-            self.p,
-            self.q,
+            Sides(self.p, self.q),
             max_precision=_mass(self.q, self.p > 0),
             max_recall=_mass(self.p, self.q > 0),
         )
@@ -168,14 +172,9 @@ class RatioProfile:
         return self._sorted(self.q[::-1], self.p[::-1])
 
     @property
-    def real_law(self) -> LogRatioLaw:
-        """The law of log p/q under P."""
-        return self._law(self.p)
-
-    @property
-    def generated_law(self) -> LogRatioLaw:
-        """The law of log p/q under Q."""
-        return self._law(self.q)
+    def laws(self) -> Sides[LogRatioLaw]:
+        """Distribution of log p/q under P (`real`) and under Q (`generated`)."""
+        return Sides(self.p, self.q).map(self._law)
 
     def _law(self, mass: FloatArray) -> LogRatioLaw:
         kept = mass > 0
@@ -195,7 +194,7 @@ def _drop_empty(p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _divide(mass: FloatArray, parts: int) -> FloatArray:
-    """Mass shared out without losing the support: what would vanish stays as small as can be."""
+    """Mass divided without losing the support: what would underflow becomes the smallest number."""
     return np.where(mass > 0, np.maximum(mass / parts, _SMALLEST), 0.0)
 
 

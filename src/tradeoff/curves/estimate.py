@@ -14,8 +14,8 @@ import numpy as np
 
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_seed
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, PRCurve
 from tradeoff.core.errors import HeldOutErrors
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.core.profile import RatioProfile
 from tradeoff.curves.crossfit import cross_fit
 from tradeoff.curves.folds import Split, place
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tradeoff.core.curve import PRCurve
     from tradeoff.core.divergence import Divergence
     from tradeoff.ratio.base import Estimator
 
@@ -136,16 +137,11 @@ class CurveEstimate:
             level: probability of covering.
             simultaneous: whether all intervals shall cover together.
         """
-        real, generated = self.sides.map(
+        groups = self.sides.map(
             lambda side: None if side.groups is None else side.groups[side.counted]
         )
         return curve_interval(
-            self.errors,
-            lam,
-            level=level,
-            simultaneous=simultaneous,
-            real_groups=real,
-            generated_groups=generated,
+            self.errors, lam, level=level, simultaneous=simultaneous, groups=groups
         )
 
     def with_band(self, *, level: float = 0.95) -> PRCurve:

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from tradeoff._files import check_outputs
 from tradeoff._registry import resolve
 from tradeoff._validation import check_type
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.comparison import compare_curves
 from tradeoff.evaluation.pipeline import open_both, settings_of
 from tradeoff.evaluation.result import Evaluation, evaluation_files, read_fields

@@ -1,9 +1,9 @@
-r"""A line that the true curve stays below, at all slopes at once, with a given probability.
+r"""An upper bound of the true curve, at all slopes at once, with a given probability.
 
 With a rule fixed elsewhere, :math:`\alpha(\lambda) \le \lambda P(\log r < t) + Q(\log r \ge t)`
 at :math:`t = -\log\lambda`. Both shares get upper limits that hold for all thresholds together:
 exact binomial limits whose level falls toward the ends like :math:`\sqrt{u(1-u)}`, scaled such that
-the chance of any of them failing is what was asked for.
+any of them fails with the requested probability.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 __all__ = ["certify"]
 
 _SMALLEST_MISS = 1e-6
-_STEP = 0.25  # between thresholds that are watched, in standard deviations of a count
-_TAIL = 9.0  # standard deviations beyond which a count is given up as a failure
+_STEP = 0.25  # distance of the counts that get a limit, in standard deviations of a count
+_TAIL = 9.0  # standard deviations beyond which a count is taken for a failure
 
 
 def certify(errors: HeldOutErrors, *, miss: float = 0.05) -> PRCurve:
-    """The line below which the true curve lies, at all slopes at once.
+    """An upper bound of the true curve that holds at all slopes at once.
 
-    It can refute a model and cannot vouch for one: a weak log-ratio, or a small sample, leaves
-    the line high whatever the model is worth.
+    It can show that a model is bad, but not that it is good: with a weak log-ratio or a small
+    sample the bound is high whatever the model.
 
     Args:
-        errors: held-out log-ratios of one rule that was fitted on other samples, all independent;
+        errors: Held-out log-ratios of one rule that was fitted on other samples, all independent;
             not those of several folds.
-        miss: probability, at most, with which the truth exceeds the line somewhere.
+        miss: Probability, at most, with which the true curve exceeds the bound somewhere.
 
     Example:
         Two Gaussians one apart, whose precision at λ = 1 is 0.617:
@@ -63,7 +63,7 @@ def certify(errors: HeldOutErrors, *, miss: float = 0.05) -> PRCurve:
     if not _SMALLEST_MISS <= check_share("miss", miss) <= 0.5:
         raise InvalidInputError(f"`miss` must lie in [{_SMALLEST_MISS:g}, 0.5]. Got {miss}.")
     each = 1.0 - (1.0 - miss) ** 0.5
-    if any(np.unique(w).size > 1 for w in (errors.real_weights, errors.generated_weights)):
+    if any(np.unique(w).size > 1 for w in errors.weights):
         raise InvalidInputError("A certificate must count samples, and cannot weigh them.")
     curve = errors.curve()
     return PRCurve(
@@ -94,7 +94,7 @@ def _binomial_limits(counts: npt.NDArray[np.intp], size: int, level: float) -> F
 
 
 def _watched(size: int) -> npt.NDArray[np.intp]:
-    """Counts at which limits are kept; in between, the next greater one serves."""
+    """Counts at which limits are computed; a count in between uses the next greater one."""
     counts = [0]
     while counts[-1] < size - 1:
         spread = np.sqrt(counts[-1] * (1 - counts[-1] / size))
@@ -111,7 +111,7 @@ def _level(size: int, miss: float) -> float:
         return _failure(_binomial_limits(watched, size, np.exp(log_level)), watched, size) - miss
 
     lowest = np.log(miss / watched.size) - 1.0
-    # Stopped within a thousandth, and then on the safe side of it.
+    # The solver stops within a thousandth of the root; subtracting two stays on the safe side.
     return float(np.exp(brentq(excess, lowest, np.log(miss) + 0.1, xtol=1e-3) - 2e-3))
 
 

@@ -1,25 +1,26 @@
-r"""Intervals and bands of held-out curves, from the two error rates they are made of.
+r"""Intervals and bands of held-out curves, from the two error rates that make up the curve.
 
 A held-out curve is :math:`\hat\alpha = \lambda\hat b + \hat a` with two independent shares. Each
 has Wilson's score limits; the distances to them add up in squares (the method of variance
-estimates recovery), so the interval stays sensible where a rate is 0 or 1.
+estimates recovery), so the interval has a positive width where a rate is 0 or 1.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri
 
+from tradeoff._sides import Sides
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.law import scale_weights
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference.shares import normal_quantile, wilson_distances
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,10 +37,10 @@ class CurveInterval:
     """Limits of precision and recall at given slopes.
 
     Args:
-        lam: slopes λ, shape (n,).
-        level: probability with which each interval covers, or all of them if simultaneous.
-        simultaneous: whether all intervals cover together.
-        precision: lower and upper limit at each slope, shape (n, 2).
+        lam: Slopes λ, shape (n,).
+        level: Probability with which each interval covers, or all of them if simultaneous.
+        simultaneous: Whether all intervals cover together.
+        precision: Lower and upper limit at each slope, shape (n, 2).
 
     Example:
         >>> from tradeoff import HeldOutErrors
@@ -60,9 +61,9 @@ class CurveInterval:
         return self.precision / self.lam[:, None]
 
     def curves(self) -> tuple[PRCurve, PRCurve]:
-        """The limits as curves, linear between ascending slopes and clipped, ready to draw.
+        """The lower and the upper limit as clipped curves, linear between ascending slopes.
 
-        Beyond the slopes nothing is known: the upper one is 1 there, the lower one level.
+        Beyond the slopes nothing is known: the upper limit is 1 there, and the lower one constant.
         """
         lower, upper = (_through(self.lam, limit) for limit in self.precision.T)
         beyond = replace(
@@ -75,7 +76,7 @@ class CurveInterval:
         return lower.clipped(), beyond.clipped()
 
 
-# Sums, and the quantile simulated from them, would depend on the number of threads in a product.
+# Sums, and the quantile simulated from them, would otherwise depend on the number of threads.
 @single_threaded
 def curve_interval(
     errors: HeldOutErrors,
@@ -83,23 +84,22 @@ def curve_interval(
     *,
     level: float = 0.95,
     simultaneous: bool = False,
-    real_groups: npt.ArrayLike | None = None,
-    generated_groups: npt.ArrayLike | None = None,
+    groups: Sides[npt.NDArray[Any] | None] | None = None,
 ) -> CurveInterval:
     r"""Intervals of a held-out curve, each at its own slope or all together.
 
-    They cover the error of the rules that were fitted, which is never below the true curve; the
-    upper limit is therefore an upper limit of the truth as well. Samples, or groups of them, must
-    be independent. Folds share training data, so their errors are correlated where the ratio is
-    unstable: an interval that reaches :math:`\min(1, \lambda)` is widened by :math:`\sqrt2`.
+    They cover the error of the fitted rules, whose expectation is never below the true curve.
+    Samples, or groups of them, must be independent. Folds share training data, so their errors are
+    correlated where the ratio is unstable: an interval that reaches :math:`\min(1, \lambda)` is
+    widened by :math:`\sqrt2`.
 
     Args:
-        errors: held-out log-ratios of both sides.
-        lam: slopes in (0, ∞), shape (n,).
-        level: probability of covering, in (0, 1).
-        simultaneous: whether all intervals shall cover together.
-        real_groups: group of each real sample, if samples of a group are not independent.
-        generated_groups: the same for generated samples.
+        errors: Held-out log-ratios of both sides.
+        lam: Slopes in (0, ∞), shape (n,).
+        level: Confidence level, in (0, 1).
+        simultaneous: Whether all intervals cover together with probability `level`.
+        groups: Group of each sample of both sides, shapes (n,) and (m,), if samples of a group are
+            not independent; None for a side whose samples are.
 
     Example:
         >>> import numpy as np
@@ -115,19 +115,23 @@ def curve_interval(
     check_type("errors", errors, HeldOutErrors)
     slopes = check_slopes(lam)
     level = check_share("level", level)
-    sides = (
-        _Rejections.of(errors.generated, errors.generated_weights, slopes, generated_groups),
-        _Rejections.of(errors.real, errors.real_weights, slopes, real_groups),
+    z = normal_quantile(level)
+    groups = Sides(None, None) if groups is None else groups
+    check_type("groups", groups, Sides)
+    sides = Sides(
+        *(
+            _Rejections.of(log_ratio, weights, slopes, group)
+            for log_ratio, weights, group in zip(
+                errors.log_ratios, errors.weights, groups, strict=True
+            )
+        )
     )
-    scales = (np.ones_like(slopes), slopes)
-    z = float(ndtri(0.5 + 0.5 * level))
     if simultaneous:
-        z = max(z, _largest_deviation(sides, scales, level))
-    (below_a, above_a), (below_b, above_b) = (
-        wilson_distances(share, side.size, z)
-        for share, side in ((1.0 - sides[0].share, sides[0]), (sides[1].share, sides[1]))
-    )
-    value = 1.0 - sides[0].share + slopes * sides[1].share
+        z = max(z, _largest_deviation(sides, Sides(slopes, np.ones_like(slopes)), level))
+    rejected, passed = sides.real.share, 1.0 - sides.generated.share
+    below_b, above_b = wilson_distances(rejected, sides.real.size, z)
+    below_a, above_a = wilson_distances(passed, sides.generated.size, z)
+    value = passed + slopes * rejected
     below = np.hypot(slopes * below_b, below_a)
     above = np.hypot(slopes * above_b, above_a)
     widened = np.where(value + above >= np.minimum(1.0, slopes), _NEAR_IDENTITY, 1.0)
@@ -137,7 +141,7 @@ def curve_interval(
 
 @dataclass(frozen=True, eq=False)
 class _Rejections:
-    """One side's samples at every slope: who is called generated, and how sure the share is."""
+    """Which samples of one side are called generated at each slope."""
 
     called: npt.NDArray[np.bool_]  # (n, slopes)
     weights: FloatArray  # sum to 1
@@ -176,10 +180,10 @@ class _Rejections:
 
     @cached_property
     def size(self) -> FloatArray:
-        """The number of independent samples that would be as sure, at each slope.
+        """The number of independent samples with the same standard error, at each slope.
 
-        Never more than Kish's effective size; the number of groups as long as few of them
-        disagree, since their spread is unknown then.
+        At most Kish's effective size. While few groups disagree, their spread is unknown and the
+        effective number of groups is used.
         """
         kish = 1.0 / (self.weights**2).sum()
         groups = len(self.deviations)
@@ -197,11 +201,9 @@ class _Rejections:
         return np.asarray(np.minimum(np.where(known, size, 1 / (group_weights**2).sum()), kish))
 
 
-def _largest_deviation(
-    sides: tuple[_Rejections, _Rejections], scales: tuple[FloatArray, FloatArray], level: float
-) -> float:
-    """The quantile of the largest deviation over slopes, in standard errors, by simulation."""
-    covariance = np.zeros((scales[0].size, scales[0].size))
+def _largest_deviation(sides: Sides[_Rejections], scales: Sides[FloatArray], level: float) -> float:
+    """Quantile of the largest deviation over slopes, in standard errors, by simulation."""
+    covariance = np.zeros((scales.real.size, scales.real.size))
     for side, scale in zip(sides, scales, strict=True):
         covariance += scale[:, None] * (side.deviations.T @ side.deviations) * scale
     error = np.sqrt(np.diag(covariance))
@@ -215,17 +217,8 @@ def _largest_deviation(
     return float(np.quantile(np.abs(draws).max(1), level))
 
 
-def wilson_distances(
-    share: FloatArray, size: FloatArray, z: float
-) -> tuple[FloatArray, FloatArray]:
-    """How far Wilson's limits lie below and above an observed share."""
-    center = (share + z**2 / (2 * size)) / (1 + z**2 / size)
-    half = z / (1 + z**2 / size) * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2))
-    return share - (center - half), center + half - share
-
-
 def _through(lam: FloatArray, value: FloatArray) -> PRCurve:
-    """A curve through points, level beyond them: in precision on the right, in recall before."""
+    """A curve through points; beyond them precision (right) and recall (left) are constant."""
     slopes = np.diff(value) / np.diff(lam)
     return PRCurve(
         breakpoints=lam,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from tradeoff._sides import Sides
-from tradeoff.inference.intervals import wilson_distances
+from tradeoff.inference.shares import normal_quantile, wilson_interval
 from tradeoff.metrics.family import Measured, Request
 from tradeoff.metrics.score import Score
 
@@ -31,10 +30,9 @@ def measure(pair: Pair, request: Request) -> Measured:
     size = min(real.size, made.size)
     rng = np.random.default_rng(request.seed)
     alike, perfect = (side[rng.permutation(side.size)[:size]] for side in (made, real))
-    z = float(ndtri(0.5 + 0.5 * request.level))
     scores = {
-        "copies.of_real": _of_real(of_real, real, z),
-        "copies.within": _within(alike, perfect, z),
+        "copies.of_real": _of_real(of_real, real, request.level),
+        "copies.within": _within(alike, perfect, normal_quantile(request.level)),
     }
     values = {"copies.of_real": of_real, "copies.within": _is_repeated(made)}
     return Measured(
@@ -43,15 +41,15 @@ def measure(pair: Pair, request: Request) -> Measured:
     )
 
 
-def _of_real(of_real: npt.NDArray[np.bool_], real: npt.NDArray[np.uint64], z: float) -> Score:
-    share = of_real.mean()
-    below, above = wilson_distances(share, np.array(float(of_real.size)), z)
+def _of_real(of_real: npt.NDArray[np.bool_], real: npt.NDArray[np.uint64], level: float) -> Score:
+    share, z = float(of_real.mean()), normal_quantile(level)
+    low, high = wilson_interval(share, of_real.size, level)
     _, place, counts = np.unique(real, return_inverse=True, return_counts=True)
     known = float((counts[place] > 1).mean())
     return Score(
-        value=float(share),
-        low=float(max(share - below, 0.0)),
-        high=float(min(share + above, 1.0)),
+        value=share,
+        low=float(low),
+        high=float(high),
         expected=known,
         # A pair of copies counts twice, hence the root of 2.
         expected_high=known + z * float(np.sqrt(2 * known * (1 - known) / real.size)),

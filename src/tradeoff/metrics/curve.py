@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._sides import Sides
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES, diagnose_pair
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.metrics.family import Measured, MeasuredCurve, Request

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy.special import ndtri
-
 from tradeoff._validation import FloatArray, check_share
 from tradeoff.exceptions import UndefinedError
-from tradeoff.inference.intervals import wilson_distances
+from tradeoff.inference.shares import normal_quantile, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     import numpy.typing as npt
 
 __all__ = ["SupportMetrics", "SupportScore"]
@@ -59,14 +57,14 @@ class SupportScore:
         Args:
             level: probability of covering.
         """
-        z = float(ndtri(0.5 + 0.5 * check_share("level", level)))
+        z = normal_quantile(check_share("level", level))
         if self.is_share:
             n = size = float(len(self.samples))
             if self.error:
                 center = (self.value + z**2 / (2 * n)) / (1 + z**2 / n)  # never 0 or 1
                 size = min(n, center * (1.0 - center) / self.error**2)
-            below, above = wilson_distances(np.array(self.value), np.array(size), z)
-            return max(0.0, self.value - float(below)), min(1.0, self.value + float(above))
+            low, high = wilson_interval(self.value, size, level)
+            return float(low), float(high)
         if self.error is None:
             raise UndefinedError("There is no interval for this metric: its error is not known.")
         return max(0.0, self.value - z * self.error), self.value + z * self.error

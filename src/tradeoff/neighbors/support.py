@@ -15,11 +15,12 @@ import numpy as np
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_choice, check_count, check_type
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.neighbors.counters import Balls, Closest, sweep
 from tradeoff.neighbors.metrics import METRICS, Counts, Held, median_square
+from tradeoff.neighbors.nearest import nearest_in_own_set
 from tradeoff.neighbors.points import exact_squares, points_of
 from tradeoff.neighbors.scores import SupportMetrics
 from tradeoff.neighbors.screen import tiles_of
-from tradeoff.neighbors.tiles import Balls, Closest, nearest_in_own_set, sweep
 from tradeoff.provenance import software_versions
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 from tradeoff._validation import (
     FloatArray,
@@ -16,7 +16,7 @@ from tradeoff._validation import (
     check_vector,
 )
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.inference.intervals import wilson_distances
+from tradeoff.inference.shares import wilson_interval
 from tradeoff.ratio.calibration import Isotonic
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.samples import Pair
@@ -197,16 +197,15 @@ def reliability(
     mass = np.bincount(place, weights)[kept]
     predicted = np.bincount(place, weights * expit(values))[kept] / mass
     observed = np.bincount(place, weights * is_real)[kept] / mass
-    z = float(ndtri(0.5 + 0.5 * check_share("level", level)))
-    below, above = wilson_distances(observed, held[kept].astype(float), z)
+    low, high = wilson_interval(observed, held[kept].astype(float), check_share("level", level))
     _, counts = np.unique(values, return_counts=True)
     with np.errstate(over="ignore"):
         mean_ratio = float(np.exp(y).mean())
     return Reliability(
         predicted=predicted,
         observed=observed,
-        low=observed - below,
-        high=observed + above,
+        low=low,
+        high=high,
         saturated=float(counts.max() / values.size),
         mean_ratio=mean_ratio,
     )

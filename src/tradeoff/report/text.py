@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM
 from tradeoff.metrics.registry import find_metric
 
 if TYPE_CHECKING:

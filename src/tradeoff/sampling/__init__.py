@@ -1,9 +1,11 @@
-"""Better samples from the model one has: rejection under a budget, and what it will buy."""
+"""Better samples from an existing model: rejection under a budget, and its predicted effect."""
 
+from tradeoff.sampling.accounting import Accounting
 from tradeoff.sampling.planner import Plan, plan_budget
 from tradeoff.sampling.pool import PoolSelection, filter_pool
 from tradeoff.sampling.rules import mh_acceptance
-from tradeoff.sampling.sampler import Accounting, BudgetedSampler, Sampled
+from tradeoff.sampling.sampled import Sampled
+from tradeoff.sampling.sampler import BudgetedSampler
 
 __all__ = [
     "Accounting",

@@ -1,8 +1,8 @@
-r"""What a budget will buy, before it is paid for.
+r"""Predicted effect of a budget, before anything is drawn.
 
 After optimal acceptance :math:`a = \min(c\,r, 1)` the ratio is :math:`\tilde r = r/(K a)` with
 :math:`1/K = \mathbb{E}_Q[a]`. Counted on held-out log-ratios, with generated samples weighted by
-:math:`a`, the predicted curve is an honest one:
+:math:`a`, the expectation of the predicted curve is never below the truth:
 
 .. math:: \lambda\, \hat P(r < t) + K\, \hat{\mathbb{E}}_Q[a\, 1\{r \ge t\}]
 """
@@ -17,8 +17,8 @@ import numpy as np
 
 from tradeoff._validation import FloatArray, check_shares, check_type, check_vector
 from tradeoff.core.budget import AcceptanceRule
-from tradeoff.core.curve import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.core.errors import HeldOutErrors
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Plan:
     """Predicted curves by budget.
 
     Args:
-        rules: the acceptance rule of each budget, ascending.
-        errors: held-out errors after acceptance, by budget.
+        rules: Acceptance rule of each budget, ascending.
+        errors: Held-out errors after acceptance, by budget.
 
     Example:
         >>> import numpy as np
@@ -80,16 +80,16 @@ class Plan:
 
     @property
     def precision(self) -> FloatArray:
-        """At λ = 20, for each budget."""
+        """Precision at λ = 20 for each budget, shape (budgets,)."""
         return np.array([self.curve(b).precision(HEADLINE_PRECISION_LAM) for b in self.budgets])
 
     @property
     def recall(self) -> FloatArray:
-        """At λ = 0.4, for each budget."""
+        """Recall at λ = 0.4 for each budget, shape (budgets,)."""
         return np.array([self.curve(b).recall(HEADLINE_RECALL_LAM) for b in self.budgets])
 
     def divergence(self, divergence: Divergence) -> FloatArray:
-        """The held-out dual bound for each budget."""
+        """Held-out dual bound of a divergence for each budget, shape (budgets,)."""
         return np.array([divergence.of_curve(self.errors[b].curve()) for b in self.budgets])
 
     def smallest_budget(self, *, precision: float, recall: float) -> float:
@@ -102,8 +102,8 @@ class Plan:
         best = float(self.curve(self.budgets[-1]).precision_at_recall(recall))
         raise UndefinedError(
             f"No budget reaches precision {precision:g} at recall {recall:g}: with "
-            f"{self.budgets[-1]:g} draws per sample it is {best:.2f}. Rejection restores no modes "
-            "that the model does not make."
+            f"{self.budgets[-1]:g} draws per sample it is {best:.2f}. Rejection cannot restore "
+            "modes that the model does not generate."
         )
 
     @property
@@ -114,14 +114,14 @@ class Plan:
 
 
 def plan_budget(errors: HeldOutErrors, *, budgets: npt.ArrayLike = _BUDGETS) -> Plan:
-    """Predict what optimal acceptance does to a model, from held-out log-ratios.
+    """Predict the curves of a model after optimal acceptance, from held-out log-ratios.
 
     Args:
-        errors: log p/q of real and generated samples that the ratio was not fitted on.
-        budgets: draws per kept sample, each at least 1.
+        errors: Log p/q of real and generated samples that the ratio was not fitted on.
+        budgets: Numbers of draws per kept sample, each at least 1.
 
     Example:
-        Of dropped modes, rejection restores none:
+        Rejection does not restore dropped modes:
 
         >>> import numpy as np
         >>> from tradeoff import HeldOutErrors
@@ -135,25 +135,22 @@ def plan_budget(errors: HeldOutErrors, *, budgets: npt.ArrayLike = _BUDGETS) -> 
     rules = {}
     for budget in np.unique(check_vector("budgets", budgets)).tolist():
         rules[budget] = AcceptanceRule.from_log_ratios(
-            errors.generated, weights=errors.generated_weights, budget=budget
+            errors.generated, weights=errors.weights.generated, budget=budget
         )
     return Plan(rules, {budget: _after(errors, rule) for budget, rule in rules.items()})
 
 
 def _after(errors: HeldOutErrors, rule: AcceptanceRule) -> HeldOutErrors:
-    """Errors of the same rule for the refined law."""
-    kept = rule.acceptance(errors.generated)
+    """Errors of the same rule for the distribution after acceptance."""
+    accepted = errors.log_ratios.map(rule.acceptance)
     with np.errstate(divide="ignore", invalid="ignore"):
-        shifts = [
-            np.log(acceptance) - np.log(rule.rate)
-            for acceptance in (rule.acceptance(errors.real), kept)
-        ]
-    keeps = kept > 0
+        shifts = accepted.map(lambda acceptance: np.log(acceptance) - np.log(rule.rate))
+    keeps = accepted.generated > 0
     if not keeps.any():
         raise InvalidInputError("The rule must keep some generated samples. It keeps none.")
     return HeldOutErrors(
-        real=np.where(np.isneginf(errors.real), -np.inf, errors.real - shifts[0]),
-        generated=(errors.generated - shifts[1])[keeps],
-        real_weights=errors.real_weights,
-        generated_weights=(errors.generated_weights * kept)[keeps],
+        real=np.where(np.isneginf(errors.real), -np.inf, errors.real - shifts.real),
+        generated=(errors.generated - shifts.generated)[keeps],
+        real_weights=errors.weights.real,
+        generated_weights=(errors.weights.generated * accepted.generated)[keeps],
     )

@@ -1,4 +1,4 @@
-"""The best of samples that exist already."""
+"""Select the best of existing generated samples."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _FEWEST = 20
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PoolSelection:
-    """What was chosen of a pool, and what that changed.
+    """Samples selected from a pool, with the curves before and after.
 
     Args:
-        index: rows of the pool that were kept, ascending, shape (n,).
-        log_ratios: held-out log p/q of the whole pool, shape (m,).
-        rule: by which was chosen.
-        before: curve of the whole pool.
-        after: curve of what was kept, against the same real samples; none of them had a say in
-            the choice.
+        index: Rows of the pool that were kept, ascending, shape (n,).
+        log_ratios: Held-out log p/q of the whole pool, shape (m,).
+        rule: Acceptance rule that was applied.
+        before: Curve of the whole pool.
+        after: Curve of the kept samples, against the same real samples; the selection did not use
+            them.
 
     Example:
         >>> import numpy as np
@@ -66,19 +66,19 @@ def filter_pool(
     seed: int = 0,
     progress: bool = True,
 ) -> PoolSelection:
-    """Choose of a pool of generated samples what optimal acceptance keeps.
+    """Select from a pool of generated samples by optimal acceptance.
 
-    One half of the real samples chooses, by a ratio that is never fitted on the sample it judges;
-    the other half measures the curves before and after.
+    One half of the real samples is used to select, by a ratio that is never fitted on the sample it
+    is applied to. The other half is used to measure the curves before and after.
 
     Args:
-        real: features of real samples, shape (n, d).
+        real: Features of real samples, shape (n, d).
         generated: Features of the pool of generated samples, shape (m, d).
-        budget: pool samples per kept one, at least 1; or
-        keep: number of samples to keep.
-        estimator: of log p/q, by name or as a configuration.
-        seed: of the halves, the folds, the estimator and the choice.
-        progress: False silences the progress line.
+        budget: Number of pool samples per kept one, at least 1. Give either this or `keep`.
+        keep: Number of samples to keep.
+        estimator: Estimator of log p/q, by name or as a configuration.
+        seed: Seed of the halves, the folds, the estimator and the selection.
+        progress: Whether to show a progress line.
 
     Example:
         >>> import numpy as np
@@ -126,7 +126,7 @@ def filter_pool(
 
 
 def check_amount(*, budget: float | None, keep: int | None) -> None:
-    """That one of them is given, and can be meant; to be told before anything is embedded."""
+    """Check that exactly one of them is given and valid; called before anything is embedded."""
     if (budget is None) == (keep is None):
         raise InvalidInputError("Either `budget` or `keep` must be given, and not both.")
     if keep is not None:
@@ -136,7 +136,7 @@ def check_amount(*, budget: float | None, keep: int | None) -> None:
 
 
 def _systematic(acceptance: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Each row with its own probability, and as many in all as they add up to, up to rounding."""
+    """Rows selected with their own probabilities; their number is the sum, up to rounding."""
     order = rng.permutation(acceptance.size)
     passed = np.floor(np.cumsum(acceptance[order]) + rng.random() + 1e-9)
     return np.sort(order[np.diff(passed, prepend=0.0) > 0])

@@ -1,4 +1,4 @@
-"""Who is kept of a batch of draws: four rules behind one call."""
+"""Which draws of a batch are kept: four acceptance rules with one interface."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _WIDEST_SHIFT = 60.0
 
 
 class Rule(Protocol):
-    """Chooses among draws, which come in batches of any size."""
+    """Selects among draws, which come in batches of any size."""
 
     def keep(self, log_ratios: FloatArray, log_uniform: FloatArray) -> npt.NDArray[np.intp]:
-        """Places of the draws that are kept, given the logarithm of a uniform number for each."""
+        """Indices of the kept draws, given the logarithm of a uniform number for each draw."""
 
 
 @dataclass(frozen=True, eq=False)
 class _ByRatio:
-    """Kept with probability min(c r, 1); in few steps, since each batch pays for them."""
+    """A draw is kept with probability min(c r, 1). Few operations, since every batch runs them."""
 
     log_constant: float
     fill: float = 0.0
@@ -48,7 +48,7 @@ class _ByRatio:
 
 @dataclass(frozen=True, eq=False)
 class _ByProbability:
-    """Each draw is kept with a probability of its own."""
+    """A draw is kept with a probability that a function gives."""
 
     acceptance: Callable[[FloatArray], FloatArray]
 
@@ -59,8 +59,8 @@ class _ByProbability:
 class _Chain:
     """Independence Metropolis-Hastings: the last state of every K draws.
 
-    A draw of an earlier batch cannot be kept in a later one, so chains begin anew with each batch,
-    and a batch must hold a chain at least.
+    A draw of an earlier batch cannot be kept in a later one, so chains start again with each batch,
+    and a batch must hold at least one chain.
     """
 
     def __init__(self, budget: float) -> None:
@@ -81,7 +81,7 @@ class _Chain:
         return np.array(kept, dtype=np.intp)
 
     def _length(self) -> int:
-        """Whole numbers whose mean is the budget."""
+        """Length of the next chain: whole numbers whose mean is the budget."""
         return int((self.finished + 1) * self.budget) - int(self.finished * self.budget)
 
 
@@ -89,8 +89,8 @@ def mh_acceptance(current: float, proposed: float) -> float:
     r"""Probability with which a chain moves on, :math:`\min(1, r(x') / r(x))`.
 
     Args:
-        current: log p/q of the chain's state, not of the last proposal.
-        proposed: log p/q of the proposal, a draw of the model.
+        current: Log p/q of the chain's state, not of the last proposal.
+        proposed: Log p/q of the proposal, a draw of the model.
 
     Example:
         >>> import math
@@ -113,7 +113,7 @@ def _plain(log_ratios: FloatArray, budget: float) -> Rule:
 
 
 def _discriminator(log_ratios: FloatArray, budget: float) -> Rule:
-    """The shift is chosen so that the budget is spent."""
+    """The shift is solved for such that the expected rate is 1 / budget."""
     log_max = float(log_ratios.max())
     if not np.isfinite(log_max):
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""Draw from the refined law: a generator, a log-ratio and a budget."""
+"""Draw samples with better quality: a generator, a log-ratio and a budget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.special import ndtri
 
 from tradeoff._progress import track
 from tradeoff._validation import (
@@ -16,11 +15,11 @@ from tradeoff._validation import (
     check_number,
     check_numbers,
     check_seed,
-    check_share,
 )
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.inference.intervals import wilson_distances
+from tradeoff.sampling.accounting import Accounting, ratio_warnings
 from tradeoff.sampling.rules import RULES
+from tradeoff.sampling.sampled import Sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,99 +27,31 @@ if TYPE_CHECKING:
     from tradeoff.ratio.base import LogRatio
     from tradeoff.sampling.rules import Rule
 
-__all__ = ["Accounting", "BudgetedSampler", "Sampled"]
+__all__ = ["BudgetedSampler"]
 
 _MOST_DRAWS = 20.0
-_SATURATED = 0.5
-_SIGNIFICANT = 4.0
-
-
-@dataclass(kw_only=True)
-class Accounting:
-    """What was drawn, and what was kept.
-
-    Args:
-        draws: calls of the generator, in samples, since calibration.
-        calibration_draws: those that calibration took.
-        accepted: samples that were kept.
-        log_max_ratio: largest log-ratio seen so far.
-        exceeded: draws whose ratio is above the largest one of calibration.
-        stopped: why the stream ended early; empty if it did not.
-        warnings: what is wrong with the ratio.
-
-    Example:
-        >>> from tradeoff.sampling import Accounting
-        >>> done = Accounting(draws=1000, accepted=480)
-        >>> done.rate, [round(end, 3) for end in done.rate_interval()]
-        (0.48, [0.449, 0.511])
-    """
-
-    draws: int = 0
-    calibration_draws: int = 0
-    accepted: int = 0
-    log_max_ratio: float = -np.inf
-    exceeded: int = 0
-    stopped: str = ""
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def rate(self) -> float:
-        """Accepted samples per draw."""
-        return self.accepted / self.draws if self.draws else 0.0
-
-    def rate_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Limits of the rate."""
-        z = float(ndtri(0.5 + 0.5 * check_share("level", level)))
-        draws = np.array(float(max(self.draws, 1)))
-        below, above = (float(d) for d in wilson_distances(np.array(self.rate), draws, z))
-        return max(self.rate - below, 0.0), min(self.rate + above, 1.0)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Sampled:
-    """Samples that were kept, with what belongs to them.
-
-    Args:
-        samples: as the generator makes them: an array, a tensor or a list.
-        labels: of the kept samples, None if the generator gives none.
-        log_ratios: log p/q of each, shape (n,).
-        accounting: draws, rate and warnings.
-
-    Example:
-        >>> import numpy as np
-        >>> from tradeoff.sampling import BudgetedSampler
-        >>> rng = np.random.default_rng(0)
-        >>> sampler = BudgetedSampler(
-        ...     lambda n: rng.normal(0, 1, (n, 1)), lambda x: x[:, 0] - 0.5, budget=2.0
-        ... )
-        >>> sampled = sampler.sample(1000)
-        >>> sampled.samples.shape, bool(sampled.samples.mean() > 0.5)
-        ((1000, 1), True)
-    """
-
-    samples: Any
-    labels: Any
-    log_ratios: FloatArray
-    accounting: Accounting
 
 
 @dataclass(frozen=True, eq=False)
 class BudgetedSampler:
-    """Keeps of a generator's draws what is optimal for every f-divergence under a budget.
+    """Accepts draws of a generator under a budget, optimally for every f-divergence.
 
     Args:
-        generator: function from a number to so many samples, as an array, a tensor or a list, or
-            to a pair of samples and labels.
-        log_ratio: maps samples to log p/q: anything with `log_ratio`, or a function.
-        budget: K, draws per kept sample that may be spent on average, at least 1.
-        method: obrs, the optimal rule; plain rejection; drs, discriminator rejection sampling; or
-            mh, independence Metropolis-Hastings, the last state of every K draws.
-        calibration: draws from which the rule's constant is computed.
-        batch: draws of a batch.
-        seed: of acceptance; the generator has its own.
+        generator: Function from a number n to n samples, as an array, a tensor or a list, or to a
+            pair of samples and labels.
+        log_ratio: Object with a method `log_ratio` that maps samples to log p/q, or a function
+            that does so.
+        budget: Budget K, the number of draws per kept sample on average, at least 1.
+        method: Acceptance rule: obrs, the optimal one; rejection, plain rejection; drs,
+            discriminator rejection sampling; or mh, independence Metropolis-Hastings, which keeps
+            the last state of every K draws.
+        calibration: Number of draws from which the rule's constant is computed.
+        batch: Number of draws per batch.
+        seed: Seed of acceptance; the generator has its own.
 
     Example:
-        Half of what the model makes is invented; two draws per sample drop it:
+        Half of the model's samples have no counterpart in the real data; with two draws per kept
+        sample they are all dropped:
 
         >>> import numpy as np
         >>> from tradeoff.sampling import BudgetedSampler
@@ -158,13 +89,13 @@ class BudgetedSampler:
             )
 
     def sample(self, count: int, *, max_draws: int | None = None, progress: bool = True) -> Sampled:
-        """So many samples, or fewer if the cap on draws is reached.
+        """Draw until `count` samples are kept; fewer come back if `max_draws` is reached first.
 
         Args:
-            count: number of samples.
-            max_draws: draws, at most, calibration not counted; 20 times what the budget says if
-                not given.
-            progress: False silences the progress line.
+            count: Number of samples.
+            max_draws: Largest number of draws, calibration not counted; 20 times the budget times
+                `count` if not given.
+            progress: Whether to show a progress line.
         """
         count = check_count("count", count)
         if max_draws is None:
@@ -179,9 +110,8 @@ class BudgetedSampler:
             size=lambda part: len(part.log_ratios),
             progress=progress,
         ):
-            chosen = np.arange(min(left, len(part.log_ratios)))
-            parts.append(_take(part.samples, part.labels, part.log_ratios, chosen, accounting))
-            left -= chosen.size
+            parts.append(part.take(np.arange(min(left, len(part.log_ratios)))))
+            left -= len(parts[-1].log_ratios)
             if left == 0:
                 accounting.stopped = ""
                 break
@@ -190,19 +120,14 @@ class BudgetedSampler:
                 f"Nothing was kept of {accounting.draws:,} draws: the ratio and the generator do "
                 "not fit together."
             )
-        return Sampled(
-            samples=_joined([part.samples for part in parts]),
-            labels=None if parts[0].labels is None else _joined([p.labels for p in parts]),
-            log_ratios=np.concatenate([part.log_ratios for part in parts]),
-            accounting=accounting,
-        )
+        return Sampled.concatenate(parts)
 
     def stream(self, *, max_draws: int, accounting: Accounting | None = None) -> Iterator[Sampled]:
-        """Kept samples, batch by batch, until the cap on draws is reached.
+        """Kept samples, batch by batch, until `max_draws` is reached.
 
         Args:
-            max_draws: draws, at most, calibration not counted.
-            accounting: is kept up to date, if given.
+            max_draws: Largest number of draws, calibration not counted.
+            accounting: Accounting to update; a new one if not given.
         """
         check_count("max_draws", max_draws)
         accounting = Accounting() if accounting is None else accounting
@@ -211,6 +136,9 @@ class BudgetedSampler:
         while accounting.draws < max_draws:
             samples, labels = self._draw(min(self.batch, max_draws - accounting.draws))
             ratios, highest = self._ratios(samples)
+            drawn = Sampled(
+                samples=samples, labels=labels, log_ratios=ratios, accounting=accounting
+            )
             kept = rule.keep(ratios, -rng.standard_exponential(ratios.size))
             accounting.draws += ratios.size
             accounting.accepted += kept.size
@@ -218,7 +146,7 @@ class BudgetedSampler:
                 accounting.exceeded += int((ratios > largest).sum())
                 accounting.log_max_ratio = max(accounting.log_max_ratio, highest)
             if kept.size:
-                yield _take(samples, labels, ratios, kept, accounting)
+                yield drawn.take(kept)
         accounting.stopped = f"the cap of {max_draws:,} draws was reached"
 
     def _calibrate(self, accounting: Accounting) -> tuple[Rule, float]:
@@ -229,7 +157,7 @@ class BudgetedSampler:
             found.append(self._ratios(samples)[0])
             accounting.calibration_draws += found[-1].size
         ratios = np.concatenate(found)
-        accounting.warnings = _warnings(ratios)
+        accounting.warnings = ratio_warnings(ratios)
         accounting.log_max_ratio = float(ratios.max())
         return RULES[self.method](ratios, self.budget), accounting.log_max_ratio
 
@@ -260,52 +188,3 @@ class BudgetedSampler:
                 f"{len(samples)} draws."
             )
         return ratios, highest
-
-
-def _warnings(log_ratios: FloatArray) -> tuple[str, ...]:
-    """What the ratios of calibration draws betray."""
-    found = []
-    finite = log_ratios[np.isfinite(log_ratios)]
-    _, counts = np.unique(finite, return_counts=True)
-    if counts.size and counts.max() > _SATURATED * log_ratios.size:
-        same = counts.max() / log_ratios.size
-        found.append(
-            f"The ratio is the same for {same:.0%} of draws: among them, acceptance is blind."
-        )
-    with np.errstate(over="ignore"):
-        ratios = np.exp(log_ratios)
-    if not np.isfinite(ratios).all():
-        return tuple(found)
-    error = ratios.std() / np.sqrt(ratios.size)
-    if ratios.mean() > 1.0 + _SIGNIFICANT * error:
-        found.append(
-            f"The mean ratio of draws is {ratios.mean():.3g}, and cannot be above 1: calibrate the "
-            "ratio on held-out samples. Acceptance does not depend on its scale."
-        )
-    return tuple(found)
-
-
-def _take(
-    samples: Any, labels: Any, ratios: FloatArray, chosen: Any, accounting: Accounting
-) -> Sampled:
-    def rows(values: Any) -> Any:
-        if isinstance(values, (list, tuple)):
-            return [values[i] for i in chosen]
-        return values[chosen]
-
-    return Sampled(
-        samples=rows(samples),
-        labels=None if labels is None else rows(labels),
-        log_ratios=ratios[chosen],
-        accounting=accounting,
-    )
-
-
-def _joined(parts: list[Any]) -> Any:
-    if isinstance(parts[0], list):
-        return [item for part in parts for item in part]
-    if hasattr(parts[0], "detach"):
-        import torch
-
-        return torch.cat(parts)
-    return np.concatenate(parts)

@@ -1,17 +1,17 @@
 """Losses that train a generative model for a chosen point of the trade-off.
 
-They drop into any PyTorch loop: a loss for the discriminator, one for the generator, and a monitor
-of what both do.
+They work in any PyTorch loop: a loss for the discriminator, one for the generator, and a monitor
+of both.
 """
 
 from tradeoff._extras import import_extra
 
 import_extra("torch", extra="torch", purpose="`tradeoff.training`")
 
+from tradeoff.training.base import Loss  # noqa: E402
+from tradeoff.training.budgeted import BudgetedLoss  # noqa: E402
 from tradeoff.training.losses import (  # noqa: E402
-    BudgetedLoss,
     DivergenceLoss,
-    Loss,
     NonSaturatingLoss,
     PRLoss,
     TruncatedPRLoss,

@@ -1,4 +1,4 @@
-"""What a discriminator's outputs tell about a training that runs."""
+"""Running figures of a training, from the discriminator's outputs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections import deque
 import numpy as np
 import torch
 
+from tradeoff._sides import Sides
 from tradeoff._validation import check_count, check_positive, check_type
 from tradeoff.core.errors import HeldOutErrors
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.training.losses import Loss, check_outputs
+from tradeoff.training.base import Loss, check_outputs
 
 __all__ = ["Monitor"]
 
@@ -23,16 +24,17 @@ class Monitor:
     * `precision` and `recall`: :math:`\hat\alpha_\lambda` and
       :math:`\hat\beta_\lambda = \hat\alpha_\lambda / \lambda`, counted on batches before the
       discriminator learns from them;
-    * `saturation`: share of generated samples with :math:`\lambda r > 1`, as far as the
-      discriminator sees. At 0 and at 1 there is little to learn from;
-    * `dual`: the divergence as far as the discriminator sees it;
-    * `dual_gap`: what the ratio claims less that, 0 for the true one, of either sign for others;
-    * `mean_ratio`: of generated samples, at most 1 for the true one.
+    * `saturation`: share of generated samples with :math:`\lambda r > 1` by the discriminator's
+      ratio. At 0 and at 1 there is little gradient;
+    * `dual`: the dual estimate of the divergence;
+    * `dual_gap`: the divergence computed from the ratio minus `dual`; 0 for the true ratio, of
+      either sign for others;
+    * `mean_ratio`: mean ratio of generated samples, at most 1 for the true ratio.
 
     Args:
-        loss: that trains both networks.
-        lam: slope λ; the loss' own if it has one, and 1 if not.
-        window: number of steps.
+        loss: Loss that trains both networks.
+        lam: Slope λ; that of the loss if it has one, and 1 if not.
+        window: Number of steps.
 
     Example:
         >>> import torch
@@ -48,23 +50,22 @@ class Monitor:
         self.loss = loss
         self.lam = check_positive("lam", getattr(loss, "lam", 1.0) if lam is None else lam)
         window = check_count("window", window)
-        self._steps: deque[tuple[torch.Tensor, torch.Tensor]] = deque(maxlen=window)
+        self._steps: deque[Sides[torch.Tensor]] = deque(maxlen=window)
 
     def update(self, real: torch.Tensor, generated: torch.Tensor) -> None:
-        """Take in one step: the discriminator's outputs for both sides."""
-        sides = check_outputs("real", real), check_outputs("generated", generated)
-        first, second = (outputs.detach().flatten().cpu().double() for outputs in sides)
-        self._steps.append((first, second))
+        """Add one step: the discriminator's outputs for both sides."""
+        sides = Sides(check_outputs("real", real), check_outputs("generated", generated))
+        self._steps.append(sides.map(lambda outputs: outputs.detach().flatten().cpu().double()))
 
     def compute(self) -> dict[str, float]:
         """The figures of the last steps, by name."""
         if not self._steps:
             raise InvalidInputError("`update` must be called before `compute`.")
         divergence = self.loss.auxiliary
-        outputs = [torch.cat(side).numpy() for side in zip(*self._steps, strict=True)]
-        real, generated = (divergence.log_ratio(side) for side in outputs)
+        outputs = Sides(*(torch.cat(side).numpy() for side in zip(*self._steps, strict=True)))
+        real, generated = outputs.map(divergence.log_ratio)
         alpha = HeldOutErrors(real=real, generated=generated).curve().precision(self.lam)
-        dual = divergence.activation(outputs[0]).mean() - divergence.dual(generated).mean()
+        dual = divergence.activation(outputs.real).mean() - divergence.dual(generated).mean()
         with np.errstate(over="ignore"):
             ratios = np.exp(generated)
         claimed = divergence.generator(ratios).mean()
@@ -78,7 +79,7 @@ class Monitor:
         }
 
     def warnings(self) -> tuple[str, ...]:
-        """What stands in the way of learning, a sentence each."""
+        """Obstacles to learning, a sentence each."""
         found = self.compute()
         if 0 < found["saturation"] < 1:
             return ()

@@ -17,6 +17,7 @@ import numpy as np
 from tradeoff._validation import FloatArray, check_numbers, check_positive, check_type
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.profile import RatioProfile
+from tradeoff.core.scalars import same_kind
 from tradeoff.exceptions import UndefinedError
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ Array = Any
 def apply(function: Callable[[Any, Array], Array], x: Array) -> Array:
     """Apply a function of (namespace, array) to an array, a list or a number; numbers give numbers.
 
-    NumPy's warnings are silenced: infinite values at the ends of a domain are meant, and NaN shows.
+    NumPy's warnings are silenced: infinite values at the ends of a domain are intended, and NaN is
+    returned where a function is undefined.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         if array_api_compat.is_array_api_obj(x):
             return function(array_api_compat.array_namespace(x), x)
-        result = function(np, check_numbers("argument", x))
-        return float(result) if result.ndim == 0 else result
+        return same_kind(function(np, check_numbers("argument", x)))
 
 
 class Divergence(ABC):

@@ -1,6 +1,6 @@
 r"""Divergences with a kink: total variation and the PR-divergence of a slope :math:`\lambda`.
 
-Their discriminators only say on which side of the kink a sample lies, so they carry no ratio.
+Their discriminators only tell on which side of the kink a sample lies, so they give no ratio.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tradeoff.core.profile import RatioProfile
 
 __all__ = ["PRDivergence", "TotalVariation"]
 
-_ONE_SIDED = "its discriminator only says on which side of the kink a sample lies"
+_ONE_SIDED = "its discriminator only tells on which side of the kink a sample lies"
 
 
 class TotalVariation(Divergence):
@@ -67,7 +67,7 @@ class PRDivergence(Divergence):
     variation. For other slopes it may vanish although P and Q differ.
 
     Args:
-        lam: slope in [0, ∞]; at ∞ the divergence is :math:`Q(p = 0)`, without a dual form.
+        lam: Slope in [0, ∞]; at ∞ the divergence is :math:`Q(p = 0)`, without a dual form.
 
     Example:
         >>> from tradeoff import RatioProfile
