@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from tradeoff._progress import track
 from tradeoff._validation import FloatArray, check_count
-from tradeoff.ratio.combination import Verdict
+from tradeoff.ratio.combination import Combiner
 from tradeoff.ratio.stack import fit_members
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tradeoff._sides import Sides
     from tradeoff.curves.folds import Placed, Split
     from tradeoff.ratio.base import Estimator
-    from tradeoff.ratio.combination import Opinion
+    from tradeoff.ratio.combination import MemberScores
 
 __all__ = ["cross_fit"]
 
@@ -59,7 +59,7 @@ def cross_fit(
             [scores[pair][other][i] for pair, other in zip(pairs, others, strict=True)]
             for i in range(2)
         )
-        combine = Verdict.learn(real=real, generated=generated)
+        combine = Combiner.learn(real=real, generated=generated)
         for i, placed in enumerate(sides):
             combined = [combine(scores[pair][part][i]) for pair in pairs]
             log_ratios[i][placed.order[parts[i] == part]] = np.mean(combined, axis=0)
@@ -72,7 +72,7 @@ def _score(
     parts: list[npt.NDArray[np.int64]],
     pair: tuple[int, int],
     seed: int,
-) -> dict[int, list[Opinion]]:
+) -> dict[int, list[MemberScores]]:
     """Fit without a pair of parts; scores of both sides in each of them."""
     # Threads of small fits only wait for each other, and sums would depend on their number.
     with threadpool_limits(1):

@@ -1,8 +1,8 @@
-r"""From the opinions of several log-ratios to one: weigh them, then calibrate.
+r"""From the scores of several log-ratios to one: weigh them, then calibrate.
 
 :math:`\log r = \sum_i w_i\, s(\log r_i) + \langle v, h\rangle + b` with weights
 :math:`w_i \ge 0`, :math:`s(t) = 6\tanh(t/6)` and hints :math:`h`, fitted by logistic regression;
-isotonic regression of its scores makes it a log-ratio. Both are learned on rows that the opinions
+isotonic regression of its scores makes it a log-ratio. Both are learned on rows that the scores
 have not seen.
 """
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from tradeoff._validation import FloatArray
 
-__all__ = ["Combination", "Opinion", "Verdict"]
+__all__ = ["Combiner", "MemberScores", "WeightedSum"]
 
 _FAR = 6.0  # log-ratios beyond this are all the same: certain
 _PENALTY = 1e-3  # without it, scores of separable parts would each have a scale of their own
 
 
-class Opinion(NamedTuple):
+class MemberScores(NamedTuple):
     """What fitted members say about samples.
 
     Args:
@@ -41,20 +41,20 @@ class Opinion(NamedTuple):
     hints: FloatArray
 
     @classmethod
-    def join(cls, opinions: Sequence[Opinion]) -> Opinion:
+    def join(cls, scores: Sequence[MemberScores]) -> MemberScores:
         """One after the other."""
-        return cls(*(np.concatenate(parts) for parts in zip(*opinions, strict=True)))
+        return cls(*(np.concatenate(parts) for parts in zip(*scores, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
-class Combination:
-    """A weighted sum of opinions; no member may count against what it says."""
+class WeightedSum:
+    """A weighted sum of the members' scores, with weights that are not negative."""
 
     scale_hints: Standardizer
     weights: FloatArray
 
     @classmethod
-    def fit(cls, *, real: Opinion, generated: Opinion) -> Combination:
+    def fit(cls, *, real: MemberScores, generated: MemberScores) -> WeightedSum:
         """Logistic regression, each side counting the same."""
         members = real.log_ratios.shape[1]
         scale_hints = Standardizer.fit(real.hints, generated.hints)
@@ -75,21 +75,21 @@ class Combination:
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
         return cls(scale_hints, found.x)
 
-    def __call__(self, opinion: Opinion) -> FloatArray:
+    def __call__(self, scores: MemberScores) -> FloatArray:
         """Scores of shape (n,)."""
-        return np.asarray(_columns(opinion, self.scale_hints) @ self.weights)
+        return np.asarray(_columns(scores, self.scale_hints) @ self.weights)
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
-    """The one log-ratio that follows from opinions: their combination, calibrated."""
+class Combiner:
+    """One log-ratio from the scores of several members: their weighted sum, calibrated."""
 
-    combine: Combination | None
+    combine: WeightedSum | None
     calibrate: Isotonic
 
     @classmethod
-    def learn(cls, *, real: Sequence[Opinion], generated: Sequence[Opinion]) -> Verdict:
-        """Learn from opinions about rows that their members have not seen, in parts.
+    def learn(cls, *, real: Sequence[MemberScores], generated: Sequence[MemberScores]) -> Combiner:
+        """Learn from scores about rows that their members have not seen, in parts.
 
         Scores to be calibrated come from a combination learned on the other parts.
         """
@@ -98,22 +98,24 @@ class Verdict:
             return cls(
                 None, _isotonic([[part.log_ratios[:, 0] for part in side] for side in sides])
             )
-        whole = Combination.fit(real=Opinion.join(real), generated=Opinion.join(generated))
-        scores: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+        whole = WeightedSum.fit(
+            real=MemberScores.join(real), generated=MemberScores.join(generated)
+        )
+        combined: tuple[list[FloatArray], list[FloatArray]] = ([], [])
         for i in range(len(real)):
-            others = [Opinion.join([*side[:i], *side[i + 1 :]]) for side in sides]
+            others = [MemberScores.join([*side[:i], *side[i + 1 :]]) for side in sides]
             enough = all(len(side.hints) for side in others)
-            combine = Combination.fit(real=others[0], generated=others[1]) if enough else whole
-            for found, side in zip(scores, sides, strict=True):
+            combine = WeightedSum.fit(real=others[0], generated=others[1]) if enough else whole
+            for found, side in zip(combined, sides, strict=True):
                 found.append(combine(side[i]))
-        return cls(whole, _isotonic(scores))
+        return cls(whole, _isotonic(combined))
 
-    def __call__(self, opinion: Opinion) -> FloatArray:
+    def __call__(self, scores: MemberScores) -> FloatArray:
         """Log p/q of shape (n,); there may be no samples of one side in a fold."""
-        if not len(opinion.log_ratios):
+        if not len(scores.log_ratios):
             return np.empty(0)
-        scores = self.combine(opinion) if self.combine else opinion.log_ratios[:, 0]
-        return self.calibrate(scores)
+        combined = self.combine(scores) if self.combine else scores.log_ratios[:, 0]
+        return self.calibrate(combined)
 
 
 def _isotonic(scores: Sequence[Sequence[FloatArray]]) -> Isotonic:
@@ -121,7 +123,7 @@ def _isotonic(scores: Sequence[Sequence[FloatArray]]) -> Isotonic:
     return Isotonic.fit(real=real, generated=generated)
 
 
-def _columns(opinion: Opinion, scale_hints: Standardizer) -> FloatArray:
-    squeezed = _FAR * np.tanh(opinion.log_ratios / _FAR)
+def _columns(scores: MemberScores, scale_hints: Standardizer) -> FloatArray:
+    squeezed = _FAR * np.tanh(scores.log_ratios / _FAR)
     ones = np.ones((len(squeezed), 1))
-    return np.concatenate((squeezed, scale_hints(opinion.hints), ones), axis=1)
+    return np.concatenate((squeezed, scale_hints(scores.hints), ones), axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 from tradeoff._validation import FloatArray, check_features
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.base import MOST_COMPONENTS, Projection
-from tradeoff.ratio.combination import Opinion, Verdict
+from tradeoff.ratio.combination import Combiner, MemberScores
 from tradeoff.ratio.gaussian import Gaussians
 from tradeoff.ratio.kernel import KernelDensity
 from tradeoff.ratio.logistic import Logistic
@@ -82,38 +82,38 @@ class Stack:
         real, generated = check_features(real=real, generated=generated)
         rng = np.random.default_rng(seed)
         parts = [rng.permutation(len(side)) % min(_PARTS, len(side)) for side in (real, generated)]
-        panels: list[Panel] = []
-        opinions: tuple[list[Opinion], list[Opinion]] = ([], [])
+        fits: list[FittedMembers] = []
+        scores: tuple[list[MemberScores], list[MemberScores]] = ([], [])
         for part in range(_PARTS):
             rest = [
                 side[where != part] if (where != part).any() else side
                 for side, where in zip((real, generated), parts, strict=True)
             ]
-            panel = self.fit_members(rest[0], rest[1], seed)
-            panels.append(panel)
-            for found, side, where in zip(opinions, (real, generated), parts, strict=True):
-                found.append(panel(side[where == part]))
-        return StackLogRatio(panels, Verdict.learn(real=opinions[0], generated=opinions[1]))
+            fitted = self.fit_members(rest[0], rest[1], seed)
+            fits.append(fitted)
+            for found, side, where in zip(scores, (real, generated), parts, strict=True):
+                found.append(fitted(side[where == part]))
+        return StackLogRatio(fits, Combiner.learn(real=scores[0], generated=scores[1]))
 
-    def fit_members(self, real: FloatArray, generated: FloatArray, seed: int) -> Panel:
+    def fit_members(self, real: FloatArray, generated: FloatArray, seed: int) -> FittedMembers:
         """The members alone, to be combined by the caller."""
-        return Panel.fit(self.members, real, generated, seed)
+        return FittedMembers.fit(self.members, real, generated, seed)
 
 
 @dataclass(frozen=True, eq=False)
 class StackLogRatio:
-    """The mean verdict on the opinions of several panels."""
+    """The mean over several fits of their combined scores."""
 
-    panels: Sequence[Panel]
-    verdict: Verdict
+    fits: Sequence[FittedMembers]
+    combine: Combiner
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Log p/q of samples of shape (n, d)."""
-        return np.asarray(np.mean([self.verdict(panel(x)) for panel in self.panels], axis=0))
+        return np.asarray(np.mean([self.combine(fitted(x)) for fitted in self.fits], axis=0))
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class FittedMembers:
     """Members fitted on the same rows, and the ranges of both sides."""
 
     members: Sequence[LogRatio]
@@ -124,7 +124,7 @@ class Panel:
     @classmethod
     def alone(
         cls, estimator: Estimator, real: FloatArray, generated: FloatArray, seed: int
-    ) -> Panel:
+    ) -> FittedMembers:
         """A single estimator, without ranges."""
         return cls([estimator.fit(real=real, generated=generated, seed=seed)], [False], None, ())
 
@@ -135,7 +135,7 @@ class Panel:
         real: FloatArray,
         generated: FloatArray,
         seed: int,
-    ) -> Panel:
+    ) -> FittedMembers:
         """Fit every member; principal components are found once for those that want them."""
         projects = [getattr(member, "projects", False) for member in members]
         wide = {"real": real, "generated": generated}
@@ -151,17 +151,19 @@ class Panel:
             (Range.fit(real), Range.fit(generated)),
         )
 
-    def __call__(self, x: FloatArray) -> Opinion:
+    def __call__(self, x: FloatArray) -> MemberScores:
         """Log-ratios by every member, and range exceedance."""
         if not len(x):
-            return Opinion(np.empty((0, len(self.members))), np.empty((0, 3 * len(self.ranges))))
+            return MemberScores(
+                np.empty((0, len(self.members))), np.empty((0, 3 * len(self.ranges)))
+            )
         narrow = self.project(x) if self.project else x
         log_ratios = [
             member.log_ratio(narrow if projected else x)
             for member, projected in zip(self.members, self.projects, strict=True)
         ]
         hints = [np.empty((len(x), 0)), *(outside(x) for outside in self.ranges)]
-        return Opinion(np.stack(log_ratios, axis=1), np.concatenate(hints, axis=1))
+        return MemberScores(np.stack(log_ratios, axis=1), np.concatenate(hints, axis=1))
 
 
 def combines(estimator: Estimator) -> bool:
@@ -169,12 +171,14 @@ def combines(estimator: Estimator) -> bool:
     return hasattr(estimator, "fit_members")
 
 
-def fit_members(estimator: Estimator, real: FloatArray, generated: FloatArray, seed: int) -> Panel:
+def fit_members(
+    estimator: Estimator, real: FloatArray, generated: FloatArray, seed: int
+) -> FittedMembers:
     """The members of an estimator that has some, or the estimator alone."""
     fit = getattr(estimator, "fit_members", None)
     if fit is None:
-        return Panel.alone(estimator, real, generated, seed)
-    members: Panel = fit(real, generated, seed)
+        return FittedMembers.alone(estimator, real, generated, seed)
+    members: FittedMembers = fit(real, generated, seed)
     return members
 
 
