@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -17,24 +17,23 @@ from tradeoff._registry import resolve
 from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.comparison import compare_curves
-from tradeoff.evaluation.pipeline import open_both, settings_of
+from tradeoff.evaluation.pipeline import open_both
 from tradeoff.evaluation.result import Evaluation, evaluation_files, read_fields
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from tradeoff.curves import CurveEstimate
-    from tradeoff.settings import Options, Settings
 
-__all__ = ["ModelComparison", "ModelDifference", "compare"]
+__all__ = ["Comparison", "Difference", "compare"]
 
-_SCHEMA = "tradeoff.ModelComparison"
+_SCHEMA = "tradeoff.Comparison"
 _VERSION = 2
 _COMPARED = ("curve.precision", "curve.recall", "curve.area")
 _WORDS = {"curve.precision": "precision", "curve.recall": "recall"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelDifference:
+class Difference:
     """A difference between two models in one score, first minus second, paired on real samples.
 
     Args:
@@ -49,8 +48,8 @@ class ModelDifference:
         resolvable: the smallest difference that would be found nine times in ten in spite of that.
 
     Example:
-        >>> from tradeoff.evaluation import ModelDifference
-        >>> found = ModelDifference(
+        >>> from tradeoff.evaluation import Difference
+        >>> found = Difference(
         ...     first="A", second="B", key="curve.recall",
         ...     value=0.2, low=0.1, high=0.3, p_value=1e-4, resolvable=0.16,
         ... )
@@ -69,7 +68,7 @@ class ModelDifference:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelComparison:
+class Comparison:
     """Models that were measured against the same real samples.
 
     Args:
@@ -89,7 +88,7 @@ class ModelComparison:
     """
 
     evaluations: Mapping[str, Evaluation]
-    differences: tuple[ModelDifference, ...]
+    differences: tuple[Difference, ...]
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self.evaluations:
@@ -138,12 +137,12 @@ class ModelComparison:
         return json.dumps(fields, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> ModelComparison:
+    def from_json(cls, text: str) -> Comparison:
         """Read what `to_json` wrote."""
         fields = read_fields(text, _SCHEMA, _VERSION)
         return cls(
             {n: Evaluation.from_json(json.dumps(e)) for n, e in fields["evaluations"].items()},
-            tuple(ModelDifference(**found) for found in fields["differences"]),
+            tuple(Difference(**found) for found in fields["differences"]),
         )
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
@@ -162,7 +161,7 @@ class ModelComparison:
 
 
 def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:
-    """Files that :meth:`ModelComparison.save` writes into a folder."""
+    """Files that :meth:`Comparison.save` writes into a folder."""
     places = (folder / _as_folder(name) for name in models)
     return [
         folder / "comparison.json",
@@ -174,18 +173,33 @@ def compare(
     *,
     real: Any,
     generated: Mapping[str, Any],
-    settings: Settings | None = None,
+    metrics: str | Sequence[str] | None = None,
+    encoder: Any = None,
+    estimator: Any = "stack",
+    protocol: str | None = None,
+    k: int = 5,
+    folds: int = 5,
+    level: float = 0.95,
+    diagnose: bool = True,
+    seed: int = 0,
     progress: bool = True,
-    **options: Unpack[Options],
-) -> ModelComparison:
+) -> Comparison:
     """Measure several models against the same real samples, and tell them apart where possible.
 
     Args:
-        real: samples of real data, as for :func:`~tradeoff.evaluation.evaluate`.
-        generated: samples of each model, by its name.
-        settings: of reading, embedding and measuring.
-        progress: False silences progress lines.
-        options: single settings by name, which override those.
+        real: Samples of real data, as for :func:`~tradeoff.evaluate`.
+        generated: Samples of each model, by its name.
+        metrics: Keys or families of metrics.
+        encoder: Encoder of the samples.
+        estimator: Estimator of the likelihood ratio behind the curve.
+        protocol: Recipe of the literature in place of metrics.
+        k: Rank of neighbors.
+        folds: Number of folds over which training and counting rotate.
+        level: Probability with which all confidence intervals of differences cover together.
+        diagnose: Whether to measure the curve of real against real data, and whether curves are
+            tight.
+        seed: Seed of everything random.
+        progress: Whether to show progress lines.
 
     Example:
         >>> import numpy as np
@@ -200,6 +214,24 @@ def compare(
         >>> result["both"].findings
         ()
     """
+    settings = Settings(
+        metrics=_as_tuple(metrics),
+        encoder=encoder,
+        estimator=estimator,
+        protocol=protocol,
+        k=k,
+        folds=folds,
+        level=level,
+        diagnose=diagnose,
+        seed=seed,
+    )
+    return compare_sources(real, generated, settings, progress=progress)
+
+
+def compare_sources(
+    real: Any, generated: Mapping[str, Any], settings: Settings, *, progress: bool
+) -> Comparison:
+    """Several models by complete settings; see `compare`."""
     check_type("generated", generated, Mapping)
     for name in generated:
         check_type("the name of a model", name, str)
@@ -213,19 +245,18 @@ def compare(
             f"`generated` must hold at least two models by name. Got {len(generated)}: one alone "
             "is for `evaluate`."
         )
-    chosen = settings_of(settings, options)
-    opened = open_both(real, generated, chosen, progress=progress)
+    opened = open_both(real, generated, settings, progress=progress)
     evaluations, estimates = {}, {}
     for name in generated:
         evaluations[name], measured = opened.evaluate(name)
         if (curve := measured.curve) is not None and not curve.has_few_values:
             estimates[name] = curve.estimate
-    return ModelComparison(evaluations, _differences(estimates, chosen.level))
+    return Comparison(evaluations, _differences(estimates, opened.settings.level))
 
 
 def _differences(
     estimates: Mapping[str, CurveEstimate], level: float
-) -> tuple[ModelDifference, ...]:
+) -> tuple[Difference, ...]:
     pairs = list(combinations(estimates, 2))
     joint = 1.0 - (1.0 - level) / max(1, len(_COMPARED) * len(pairs))
     z = float(ndtri(0.5 + 0.5 * joint))
@@ -239,7 +270,7 @@ def _differences(
         )
         for key, difference in zip(_COMPARED, differences, strict=True):
             found.append(
-                ModelDifference(
+                Difference(
                     first=first,
                     second=second,
                     key=key,
@@ -253,7 +284,7 @@ def _differences(
     return _corrected(found)
 
 
-def _corrected(found: list[ModelDifference]) -> tuple[ModelDifference, ...]:
+def _corrected(found: list[Difference]) -> tuple[Difference, ...]:
     """P-values that hold for all comparisons together, by Holm's step-down."""
     p_values = np.array([difference.p_value for difference in found])
     order = np.argsort(p_values)
@@ -261,12 +292,12 @@ def _corrected(found: list[ModelDifference]) -> tuple[ModelDifference, ...]:
     corrected = np.empty_like(p_values)
     corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(found) else steps
     return tuple(
-        ModelDifference(**(asdict(one) | {"p_value": float(p)}))
+        Difference(**(asdict(one) | {"p_value": float(p)}))
         for one, p in zip(found, corrected, strict=True)
     )
 
 
-def _verdict(found: ModelDifference, miss: float) -> str:
+def _verdict(found: Difference, miss: float) -> str:
     word = _WORDS[found.key]
     if found.p_value >= miss:
         return (

@@ -6,10 +6,10 @@ metrics measure it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,14 +35,14 @@ from tradeoff.provenance import software_versions
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.ratio.stack import combines
 from tradeoff.samples import Pair
-from tradeoff.settings import Options, Settings
+from tradeoff.settings import Settings
 
 if TYPE_CHECKING:
     from tradeoff.core.curve import PRCurve
     from tradeoff.data.base import Source
     from tradeoff.engine import Embedded
 
-__all__ = ["Opened", "evaluate", "open_both", "settings_of"]
+__all__ = ["Opened", "checked", "evaluate", "evaluate_sources", "open_both"]
 
 _LOWEST_LEVEL = 0.5
 
@@ -51,21 +51,39 @@ def evaluate(
     *,
     real: Any,
     generated: Any,
-    settings: Settings | None = None,
+    metrics: str | Sequence[str] | None = None,
+    encoder: Any = None,
+    estimator: Any = "stack",
+    protocol: str | None = None,
+    k: int = 5,
+    folds: int = 5,
+    level: float = 0.95,
+    diagnose: bool = True,
+    seed: int = 0,
     progress: bool = True,
-    **options: Unpack[Options],
 ) -> Evaluation:
     """Measure a model: from two sources of samples to a result that says what it means.
 
     Args:
         real: Samples of real data: a path (a folder of images, an archive, ``.npz``, Parquet,
             texts, a table), an array of features or pixels, a DataFrame, a dataset, a list of
-            samples, or a :class:`~tradeoff.evaluation.Reference`.
+            samples, or a :class:`~tradeoff.evaluation.Reference`, which also says how samples of
+            both sides are read.
         generated: Samples of the model, of the same kind.
-        settings: Settings of reading, embedding and measuring; see
-            :class:`~tradeoff.settings.Settings`.
-        progress: False silences progress lines.
-        options: Single settings by name, which override those.
+        metrics: Keys such as ``knn.density``, or families such as ``knn``; the families that
+            `FAMILIES` declares as defaults if not given.
+        encoder: Encoder of the samples: a name in `ENCODERS`, a file, a folder or an id of the
+            Hugging Face hub, a function, or an encoder object. Each kind of samples has a default.
+        estimator: Estimator of the likelihood ratio behind the curve: a name in `ESTIMATORS`, a
+            configuration, or a scikit-learn classifier.
+        protocol: Recipe of the literature in place of metrics, by its name in `PROTOCOLS`.
+        k: Rank of neighbors.
+        folds: Number of folds over which training and counting rotate.
+        level: Probability with which confidence intervals cover.
+        diagnose: Whether to measure the curve of real against real data, and whether the curve is
+            tight.
+        seed: Seed of everything random.
+        progress: Whether to show progress lines.
 
     Example:
         A model that invents a third of its samples:
@@ -81,18 +99,36 @@ def evaluate(
         >>> print(result.findings[0].sentence[:37])
         At least 31% [25%, 35%] of generated
     """
+    settings = Settings(
+        metrics=_as_tuple(metrics),
+        encoder=encoder,
+        estimator=estimator,
+        protocol=protocol,
+        k=k,
+        folds=folds,
+        level=level,
+        diagnose=diagnose,
+        seed=seed,
+    )
+    return evaluate_sources(real, generated, settings, progress=progress)
+
+
+def evaluate_sources(
+    real: Any, generated: Any, settings: Settings, *, progress: bool
+) -> Evaluation:
+    """One model by complete settings; see `evaluate`."""
     if isinstance(generated, Mapping):
         raise InvalidInputError("`generated` must be one model: `compare` takes several by name.")
-    chosen = settings_of(settings, options)
-    opened = open_both(real, {"generated": generated}, chosen, progress=progress)
+    opened = open_both(real, {"generated": generated}, settings, progress=progress)
     return opened.evaluate("generated")[0]
 
 
-def settings_of(settings: Settings | None, options: Options) -> Settings:
-    """Settings with single ones changed, all of them checked before anything is read."""
-    changed = Settings.of({**options})
-    base = Settings() if settings is None else settings
-    found = replace(base, **{name: getattr(changed, name) for name in options})
+def _as_tuple(metrics: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+    return metrics if metrics is None or isinstance(metrics, str) else tuple(metrics)
+
+
+def checked(found: Settings) -> Settings:
+    """Settings whose mistakes come to light before anything is read."""
     if found.protocol is not None:
         check_choice("protocol", found.protocol, PROTOCOLS)
     check_choice("broken", found.broken, ("skip", "stop"))
@@ -119,9 +155,12 @@ def open_both(
     real: Any, generated: Mapping[str, Any], settings: Settings, *, progress: bool
 ) -> Opened:
     """Open all sources and check them against each other, then embed the real side."""
-    sources = {name: open_samples(value, name, settings) for name, value in generated.items()}
+    settings = checked(settings)
     if isinstance(real, (str, Path)) and is_reference(Path(real)):
         real = Reference.load(real)
+    if isinstance(real, Reference):
+        settings = real.completed(settings)
+    sources = {name: open_samples(value, name, settings) for name, value in generated.items()}
     known = real if isinstance(real, Reference) else open_samples(real, "real", settings)
     for name, source in sources.items():
         if source.kind != known.kind:
@@ -135,10 +174,10 @@ def open_both(
 
 
 def _check_protocol(settings: Settings, kind: str) -> None:
-    published = PROTOCOLS[settings.protocol].features if settings.protocol else "any"
-    if kind == "image" and settings.features is None and published != "any":
+    published = PROTOCOLS[settings.protocol].encoder if settings.protocol else "any"
+    if kind == "image" and settings.encoder is None and published != "any":
         raise InvalidInputError(
-            f"`features` must be given for {settings.protocol}, whose published numbers are those "
+            f"`encoder` must be given for {settings.protocol}, whose published numbers are those "
             f"of {published}: pass the path of that file with trusted=True (--trusted), or another "
             "encoder."
         )
@@ -237,13 +276,13 @@ class Opened:
         )
 
     def _protocol_warnings(self) -> tuple[str, ...]:
-        protocol, encoder = self.settings.protocol, self.reference.encoder["features"]
+        protocol, encoder = self.settings.protocol, self.reference.encoder["encoder"]
         if protocol is None:
             return ()
         published, found = PROTOCOLS[protocol], []
-        if published.features not in ("any", encoder):
+        if published.encoder not in ("any", encoder):
             found.append(
-                f"Published numbers of {protocol} are those of {published.features}; these "
+                f"Published numbers of {protocol} are those of {published.encoder}; these "
                 f"features are {encoder}: the numbers cannot be compared."
             )
         if published.samples is not None:

@@ -30,7 +30,7 @@ _PENALTY = 1e-3  # without it, scores of separable parts would each have a scale
 
 
 class MemberScores(NamedTuple):
-    """What fitted members say about samples.
+    """Scores of samples by fitted members.
 
     Args:
         log_ratios: log p/q by each member, shape (n, k).
@@ -103,7 +103,7 @@ class Combiner:
         )
         combined: tuple[list[FloatArray], list[FloatArray]] = ([], [])
         for i in range(len(real)):
-            others = [MemberScores.join([*side[:i], *side[i + 1 :]]) for side in sides]
+            others = [join([*side[:i], *side[i + 1 :]]) for side in sides]
             enough = all(len(side.hints) for side in others)
             combine = WeightedSum.fit(real=others[0], generated=others[1]) if enough else whole
             for found, side in zip(combined, sides, strict=True):

@@ -77,7 +77,7 @@ class Stack:
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> StackLogRatio:
         """Fit on samples of shape (n, d) and (m, d), leaving out a quarter at a time.
 
-        What is left out teaches the weights, and the four fits speak with their mean.
+        What is left out teaches the weights, and the log-ratio is the mean of the four fits.
         """
         real, generated = check_features(real=real, generated=generated)
         rng = np.random.default_rng(seed)
