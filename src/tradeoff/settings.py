@@ -202,7 +202,7 @@ class Options(TypedDict, total=False):
     store: str | None
     limit: int | None
     broken: Literal["skip", "stop"]
-    metrics: str | tuple[str, ...]
+    metrics: str | tuple[str, ...] | None
     protocol: str | None
     estimator: Any
     folds: int

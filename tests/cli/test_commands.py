@@ -368,3 +368,44 @@ def test_two_outputs_do_not_share_a_file(paths, tmp_path):
     )
     assert done.exit_code == 2
     assert "Two have the same path" in done.stderr
+
+
+@pytest.mark.torch
+def test_names_of_files_do_not_control_the_terminal(tmp_path):
+    """A newline in a name would be two lines, and an escape sequence could clear the screen."""
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    for side in ("real", "generated"):
+        (tmp_path / side).mkdir()
+        for i in range(50):
+            pixels = rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(tmp_path / side / f"{i}\n\x1b[2J.png")
+    (tmp_path / "generated" / "bad\x1b[31m.png").write_bytes(b"not an image")
+    sources = ("--real", tmp_path / "real", "--generated", tmp_path / "generated")
+    size = ("--features", "efficientnet-lite0", "--size", 32)
+    options = ("--estimator", "logistic", "--keep", 20, "--ids", tmp_path / "ids.txt")
+    done = tradeoff("filter", *sources, *size, *options)
+    assert done.exit_code == 0, done.stderr
+    lines = (tmp_path / "ids.txt").read_text().splitlines()
+    assert len(lines) == len([line for line in lines if line.endswith(r"\n\x1b[2J.png")])
+    assert abs(len(lines) - 20) <= 1
+    told = tradeoff("evaluate", *sources, *size, "--metrics", "copies")
+    assert r"bad\x1b[31m.png" in told.stdout
+    stopped = tradeoff("evaluate", *sources, *size, "--metrics", "copies", "--broken", "stop")
+    assert r"bad\x1b[31m.png" in stopped.stderr
+    assert "\x1b" not in told.stdout + stopped.stderr
+
+
+def test_warnings_are_one_sentence(paths, monkeypatch):
+    import warnings
+
+    def warn(**_):
+        warnings.warn("A shard is damaged.", UserWarning, stacklevel=1)
+        raise SystemExit(0)
+
+    monkeypatch.setattr("tradeoff.evaluation.evaluate", warn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        done = evaluate_command(paths)
+    assert done.stderr == "warning: A shard is damaged.\n"

@@ -206,7 +206,7 @@ def test_bands_can_be_drawn():
 
 def test_headline_and_provenance_name_what_they_are():
     run = estimate(gaussians(0, 200, 1.0), estimator=Logistic(penalties=(0.1,)), seed=5)
-    assert list(run.headline) == ["precision at λ = 20", "recall at λ = 0.4"]
+    assert list(run.headline) == ["curve.precision", "curve.recall"]
     assert (
         run.provenance["estimator"]
         == "Logistic(penalties=(0.1,), validation=0.2, choice_rows=1500)"

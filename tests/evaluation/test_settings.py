@@ -2,12 +2,15 @@
 
 import dataclasses
 import inspect
+import json
 import typing
 
+import numpy as np
 import pytest
 
-from tradeoff import InvalidInputError, Settings, evaluate
+from tradeoff import Evaluation, InvalidInputError, Settings, evaluate
 from tradeoff.cli import evaluate as command
+from tradeoff.ratio import Gaussians, Logistic, Stack
 from tradeoff.settings import Options, read_config, write_config
 
 NAMES = [field.name for field in dataclasses.fields(Settings)]
@@ -143,3 +146,36 @@ def test_files_that_cannot_be_read(tmp_path, text, message):
 def test_mistakes_come_to_light_before_anything_is_read(options, message):
     with pytest.raises(InvalidInputError, match=message):
         evaluate(real="nowhere", generated="nowhere", **options)
+
+
+def test_estimators_survive_json_and_toml(tmp_path):
+    """They used to come back as their text, which is the name of no estimator."""
+    stack = Stack(members=(Logistic(), Gaussians(shrunk=True)))
+    for estimator in (stack, Gaussians(shrunk=True), Stack()):
+        settings = Settings(estimator=estimator)
+        assert Settings.of(json.loads(json.dumps(settings.to_dict()))) == settings
+        path = tmp_path / "run.toml"
+        path.write_text(write_config(settings, real="/a", generated="/b"))
+        values = {k: v for k, v in read_config(path).items() if k not in ("real", "generated")}
+        assert Settings.of(values) == settings
+    real, generated = np.random.default_rng(0).normal(size=(2, 60, 2))
+    options = {"metrics": "curve", "diagnose": False, "progress": False}
+    result = evaluate(real=real, generated=generated, estimator=stack, **options)
+    again = Evaluation.from_json(result.to_json())
+    assert again.settings == result.settings
+    repeated = evaluate(real=real, generated=generated, settings=again.settings, progress=False)
+    assert repeated.scores == result.scores
+
+
+def test_a_scikit_learn_classifier_is_an_estimator():
+    from sklearn.linear_model import LogisticRegression
+
+    from tradeoff.ratio import Classifier
+
+    real, generated = np.random.default_rng(0).normal(size=(2, 60, 2))
+    options = {"metrics": "curve", "diagnose": False, "progress": False}
+    plain, wrapped = (
+        evaluate(real=real, generated=generated, estimator=estimator, **options)
+        for estimator in (LogisticRegression(), Classifier(LogisticRegression()))
+    )
+    assert plain.scores == wrapped.scores

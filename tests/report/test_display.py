@@ -103,3 +103,12 @@ def test_only_curves_are_drawn():
 def test_nothing_to_draw():
     with pytest.raises(InvalidInputError, match="at least one curve"):
         PRCurveDisplay({})
+
+
+def test_names_are_drawn_as_they_are():
+    """A dollar sign does not begin a formula, and an underscore does not hide a line."""
+    curve = RatioProfile.from_masses(p=[0.5, 0.5], q=[0.9, 0.1]).curve()
+    display = PRCurveDisplay({"$model_{1$": curve, "_two": curve, "three\nlines": curve}).plot()
+    display.figure_.canvas.draw()
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts[:3] == [r"\$model_{1\$", " _two", r"three\nlines"]

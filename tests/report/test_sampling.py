@@ -16,8 +16,8 @@ def test_a_plan():
     plan = plan_budget(HeldOutErrors(real=REAL, generated=MADE), budgets=[1.0, 2.0, 4.0])
     ax = PlanDisplay(plan).plot().ax_
     precision, recall, line = ax.get_lines()
-    np.testing.assert_array_equal(precision.get_ydata(), plan.precision)
-    np.testing.assert_array_equal(recall.get_ydata(), plan.recall)
+    np.testing.assert_array_equal(precision.get_ydata(), plan.headline["curve.precision"])
+    np.testing.assert_array_equal(recall.get_ydata(), plan.headline["curve.recall"])
     assert line.get_xdata()[0] == plan.enough
     assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "2", "4"]
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import sys
 import traceback
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
+from tradeoff._text import printable
 from tradeoff._version import __version__
 from tradeoff.cli import (
     budget,
@@ -61,6 +63,11 @@ def _root(
     """Options before a command."""
 
 
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as one sentence, without the line of code that it comes from."""
+    typer.echo(printable(f"warning: {message}"), err=True)
+
+
 def main() -> None:
     """Run a command.
 
@@ -70,13 +77,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # where λ cannot be written
+    warnings.showwarning = _show_warning
     try:
         app(prog_name="tradeoff")
     except TradeoffError as error:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(printable(f"error: {error}"), err=True)
         sys.exit(2)
     except OSError as error:
-        typer.echo(f"error: {error.filename or 'A file'}: {error.strerror or error}.", err=True)
+        told = f"error: {error.filename or 'A file'}: {error.strerror or error}."
+        typer.echo(printable(told), err=True)
         sys.exit(2)
     except Exception:
         traceback.print_exc()

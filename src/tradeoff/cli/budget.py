@@ -46,10 +46,10 @@ def run(
         progress=not quiet,
     )
     plan = plan_budget(estimate.errors)
-    columns = (plan.precision, plan.recall, plan.divergence(JensenShannon()))
+    columns = (*plan.headline.values(), plan.divergence(JensenShannon()))
     rows = [
         (f"{budget:g}", *(f"{value:.3f}" for value in values))
         for budget, *values in zip(plan.budgets, *columns, strict=True)
     ]
-    print_table(("draws", "curve.precision", "curve.recall", "jensen-shannon"), rows)
+    print_table(("draws", *plan.headline, "jensen-shannon"), rows)
     typer.echo(f"beyond {plan.enough:g} draws per kept sample hardly anything is gained", err=True)

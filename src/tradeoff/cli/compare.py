@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tradeoff._text import printable
 from tradeoff.cli.options import (
     ALL,
     Config,
@@ -71,7 +72,7 @@ def run(
         typer.echo(result.to_json())
     elif quiet:
         for verdict in result.verdicts:
-            typer.echo(verdict)
+            typer.echo(printable(verdict))
     else:
         print_comparison(result)
     config_text = write_config(settings, **sources)

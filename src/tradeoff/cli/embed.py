@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tradeoff._text import printable
 from tradeoff.cli.options import EMBEDDING, Quiet, with_settings
 
 __all__ = ["run"]
@@ -41,7 +42,7 @@ def run(
             f"{len(found.broken):,} broken"
         )
         for item in found.broken:
-            typer.echo(f"broken: {item.id}: {item.reason}", err=True)
+            typer.echo(printable(f"broken: {item.id}: {item.reason}"), err=True)
         return
     rows = [
         (

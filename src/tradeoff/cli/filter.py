@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tradeoff._text import printable
 from tradeoff.cli.options import (
     EMBEDDING,
     Config,
@@ -77,7 +78,7 @@ def run(
 
         display = PRCurveDisplay({name: estimate.curve for name, estimate in both.items()})
         display.plot().figure_.savefig(plot, dpi=150)
-    lines = "".join(f"{name}\n" for name in names)
+    lines = "".join(f"{printable(name)}\n" for name in names)
     if ids is None:
         typer.echo(lines, nl=False)
     else:

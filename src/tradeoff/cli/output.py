@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tradeoff._text import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
@@ -53,17 +55,17 @@ def print_comparison(comparison: ModelComparison) -> None:
     wide = console.width >= 28 * (1 + len(shown))
     keys = shown if wide else [key for key in shown if key in HEADLINE_KEYS] or shown[:2]
     rows = [
-        (name, *(f"{e[key].value_text} {e[key].interval_text}".rstrip() for key in keys))
+        (printable(name), *(f"{e[key].value_text} {e[key].interval_text}".rstrip() for key in keys))
         for name, e in comparison.evaluations.items()
     ]
     print_table(("", *keys), rows)
     for name, evaluation in comparison.evaluations.items():
         found = [(f.name, f.sentence) for f in evaluation.findings]
         if found:
-            console.print(name, style="bold")
+            console.print(printable(name), style="bold")
             _print_sentences(console, found)
     for verdict in comparison.verdicts:
-        console.print(verdict)
+        console.print(printable(verdict))
     console.print(holds_for(first), style="dim")
 
 

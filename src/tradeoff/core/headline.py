@@ -1,8 +1,23 @@
-"""Slopes at which precision and recall are reported."""
+"""Slopes at which precision and recall are reported, and the keys that they are reported under."""
 
-__all__ = ["HEADLINE_PRECISION_LAM", "HEADLINE_RECALL_LAM"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tradeoff.core.curve import PRCurve
+
+__all__ = ["HEADLINE_PRECISION_LAM", "HEADLINE_RECALL_LAM", "headline_of"]
 
 HEADLINE_PRECISION_LAM = 20.0
 """Slope at which precision is reported."""
 HEADLINE_RECALL_LAM = 0.4
 """Slope at which recall is reported."""
+
+
+def headline_of(curve: PRCurve) -> dict[str, float]:
+    """The headline numbers of a curve, by the keys that they have in every result."""
+    return {
+        "curve.precision": float(curve.precision(HEADLINE_PRECISION_LAM)),
+        "curve.recall": float(curve.recall(HEADLINE_RECALL_LAM)),
+    }

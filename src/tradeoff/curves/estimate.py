@@ -15,7 +15,7 @@ import numpy as np
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_seed
 from tradeoff.core.errors import HeldOutErrors
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import headline_of
 from tradeoff.core.profile import RatioProfile
 from tradeoff.curves.crossfit import cross_fit
 from tradeoff.curves.folds import Split, place
@@ -103,13 +103,8 @@ class CurveEstimate:
 
     @property
     def headline(self) -> dict[str, float]:
-        """Precision at λ = 20 and recall at λ = 0.4, named with their slopes."""
-        return {
-            f"precision at λ = {HEADLINE_PRECISION_LAM:g}": self.curve.precision(
-                HEADLINE_PRECISION_LAM
-            ),
-            f"recall at λ = {HEADLINE_RECALL_LAM:g}": self.curve.recall(HEADLINE_RECALL_LAM),
-        }
+        """Precision at λ = 20 and recall at λ = 0.4, by the keys that they have in every result."""
+        return headline_of(self.curve)
 
     @property
     def errors(self) -> HeldOutErrors:
@@ -237,7 +232,7 @@ def pr_curve(
         >>> generated = rng.normal(-3, 1, (1000, 1))
         >>> estimate = pr_curve(real=real, generated=generated, estimator="logistic")
         >>> {name: round(value, 1) for name, value in estimate.headline.items()}
-        {'precision at λ = 20': 1.0, 'recall at λ = 0.4': 0.5}
+        {'curve.precision': 1.0, 'curve.recall': 0.5}
     """
     pair = Pair.of(
         real=real,

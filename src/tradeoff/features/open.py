@@ -1,31 +1,25 @@
-"""One door to every embedder: by name, by file, by id, or as a function."""
+"""One entry point to every encoder: by name, by file, by id, or as a function."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from tradeoff._registry import resolve
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features.files import NETWORK_SUFFIXES, NetworkFile
 from tradeoff.features.hub import HubImages, HubTexts
 from tradeoff.features.network import Dtype, Network
-from tradeoff.features.offline import EfficientNetLite0, MiniLM
-from tradeoff.features.plain import Function, Identity
+from tradeoff.features.plain import Function
+from tradeoff.features.registry import DEFAULTS, ENCODERS
 
 if TYPE_CHECKING:
     from tradeoff.data.base import Kind
     from tradeoff.features.base import Embedder
 
-__all__ = ["DEFAULTS", "open_embedder"]
-
-DEFAULTS: dict[Kind, str] = {
-    "image": "facebook/dinov2-base",
-    "text": "sentence-transformers/all-MiniLM-L6-v2",
-    "table": "table",
-    "features": "identity",
-}
-"""What is taken for samples of a kind unless the user says otherwise."""
+__all__ = ["open_embedder"]
 
 
 def open_embedder(
@@ -42,10 +36,10 @@ def open_embedder(
     Tables are encoded by what the real side is like: see `TableEncoder.fit`.
 
     Args:
-        features: a name (efficientnet-lite0, all-minilm-l6-v2, identity), a file (``.onnx``,
-            ``.pt2``, TorchScript), an id of the Hugging Face hub or the folder of such a model, a
-            function from a list of samples to their features, or an embedder; the default of the
-            kind if not given, which does not depend on what is installed.
+        features: A name in `ENCODERS`, a file (``.onnx``, ``.pt2``, TorchScript), an id of the
+            Hugging Face hub or the folder of such a model, a function from a list of samples to
+            their features, or an encoder; the default of the kind if not given, which does not
+            depend on what is installed.
         kind: image, text, table or features.
         size: pixels to which images are resized, for encoders that leave the choice.
         trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
@@ -83,15 +77,12 @@ def _find(features: Any, kind: Kind, trusted: bool) -> Any:
             "`features` must be a name, a file, a function or an embedder. "
             f"Got a {type(features).__name__}."
         )
-    known = {"efficientnet-lite0": EfficientNetLite0, "all-minilm-l6-v2": MiniLM}
-    if features in known:
-        return known[features]()
-    if features == "identity":
-        return Identity()
     if features == "table":
         raise InvalidInputError(
             "The encoding of a table is fitted on the real side: call TableEncoder.fit."
         )
+    if features in ENCODERS:
+        return resolve(ENCODERS[str(features)].encoder)()
     if str(features).lower().endswith(NETWORK_SUFFIXES):
         return NetworkFile(features, trusted=trusted)
     if kind not in ("image", "text"):
@@ -99,4 +90,12 @@ def _find(features: Any, kind: Kind, trusted: bool) -> Any:
             f"`features` must be {DEFAULTS[kind]} or a function for {kind} samples. "
             f"Got {str(features)!r}."
         )
+    _check_spelling(str(features))
     return (HubImages if kind == "image" else HubTexts)(str(features))
+
+
+def _check_spelling(name: str) -> None:
+    """A name that is nearly that of a known encoder is a mistake, not a model of the hub."""
+    close = get_close_matches(name.lower(), list(ENCODERS), n=1, cutoff=0.85)
+    if close and "/" not in name and not Path(name).exists():
+        raise InvalidInputError(f"Unknown encoder `{name}`. Did you mean `{close[0]}`?")

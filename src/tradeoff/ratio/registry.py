@@ -109,13 +109,18 @@ def find_estimator(estimator: Any) -> Estimator:
 
 
 def estimator_to_fields(estimator: Any) -> dict[str, Any] | None:
-    """A registered estimator as its name and fields, ready for JSON; None for any other."""
+    """A registered estimator as its name and what differs from its defaults; None for others."""
     for declaration in ESTIMATORS.values():
         kind = resolve(declaration.configuration)
         if type(estimator) is not kind or not is_dataclass(estimator):
             continue
-        values = {f.name: _to_json(getattr(estimator, f.name)) for f in fields(estimator)}
-        return {"name": declaration.name, **values}
+        plain = kind()
+        changed = {
+            f.name: _to_json(getattr(estimator, f.name))
+            for f in fields(estimator)
+            if getattr(estimator, f.name) != getattr(plain, f.name)
+        }
+        return {"name": declaration.name, **changed}
     return None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tradeoff._text import printable
 from tradeoff._validation import check_type
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
@@ -70,7 +71,9 @@ class PRCurveDisplay:
         for i, (name, curve) in enumerate(self.curves.items()):
             color = COLORS[i % len(COLORS)]
             recall, precision = _outline(curve)
-            ax.plot(recall, precision, color=color, label=name or None, linewidth=2, zorder=3)
+            ax.plot(
+                recall, precision, color=color, label=plain(name) or None, linewidth=2, zorder=3
+            )
             _draw_band(ax, curve, color)
             if headline:
                 _draw_headline(ax, curve, color, size=max(5.0, 11.0 - 2 * i))
@@ -151,3 +154,9 @@ def _draw_headline(ax: Axes, curve: PRCurve, color: str, size: float) -> None:
             zorder=4,
             clip_on=outside,
         )
+
+
+def plain(name: str) -> str:
+    """A name as text of a picture, in which ``$`` would begin a formula and ``_`` hide a line."""
+    text = printable(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text

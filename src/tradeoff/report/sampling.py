@@ -48,10 +48,10 @@ class PlanDisplay:
 
     def plot(self, ax: Axes | None = None) -> PlanDisplay:
         """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result."""
-        ax = axes_or_new(ax, height=4.5)
+        ax, numbers = axes_or_new(ax, height=4.5), self.plan.headline
         for values, color, label in (
-            (self.plan.precision, COLORS[0], f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
-            (self.plan.recall, COLORS[1], f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
+            (numbers["curve.precision"], COLORS[0], f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
+            (numbers["curve.recall"], COLORS[1], f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
         ):
             ax.plot(self.plan.budgets, values, "o-", color=color, label=label, clip_on=False)
         ax.axvline(self.plan.enough, color="0.6", linestyle=":", label="hardly more beyond")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from tradeoff._text import printable
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM
 from tradeoff.metrics.registry import find_metric
 
@@ -77,7 +78,7 @@ def sentences_of(evaluation: Evaluation) -> list[tuple[str, str]]:
                 (
                     "broken",
                     f"{len(items):,} of {side} left out, since they cannot be read; the first is "
-                    f"`{items[0].id}`: {items[0].reason}",
+                    + printable(f"`{items[0].id}`: {items[0].reason}"),
                 )
             )
     if any(score.expected is not None for score in evaluation.scores.values()):
@@ -116,18 +117,18 @@ def holds_for(evaluation: Evaluation) -> str:
 def comparison_summary_of(comparison: ModelComparison) -> str:
     """A line of headline scores for each model, what was found of it, and every verdict."""
     lines = []
-    width = max(len(name) for name in comparison.evaluations)
+    width = max(len(printable(name)) for name in comparison.evaluations)
     for name, evaluation in comparison.evaluations.items():
         headline = [key for key in HEADLINE_KEYS if key in evaluation.scores]
         scores = ", ".join(
             f"{key} {evaluation[key].value_text} {evaluation[key].interval_text}".rstrip()
             for key in headline or evaluation.scores
         )
-        lines.append(f"{name.ljust(width)}  {scores}")
+        lines.append(f"{printable(name).ljust(width)}  {scores}")
         for finding in evaluation.findings:
             text = f"{finding.name}: {finding.sentence}"
             lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
     lines.append("")
     for verdict in comparison.verdicts:
-        lines += textwrap.wrap(verdict, _WIDTH, subsequent_indent="  ")
+        lines += textwrap.wrap(printable(verdict), _WIDTH, subsequent_indent="  ")
     return "\n".join([*lines, holds_for(next(iter(comparison.evaluations.values())))])

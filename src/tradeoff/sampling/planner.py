@@ -18,7 +18,7 @@ import numpy as np
 from tradeoff._validation import FloatArray, check_shares, check_type, check_vector
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.core.errors import HeldOutErrors
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import headline_of
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 
 if TYPE_CHECKING:
@@ -79,14 +79,10 @@ class Plan:
         return {budget: errors.curve().clipped() for budget, errors in self.errors.items()}
 
     @property
-    def precision(self) -> FloatArray:
-        """Precision at λ = 20 for each budget, shape (budgets,)."""
-        return np.array([self.curve(b).precision(HEADLINE_PRECISION_LAM) for b in self.budgets])
-
-    @property
-    def recall(self) -> FloatArray:
-        """Recall at λ = 0.4 for each budget, shape (budgets,)."""
-        return np.array([self.curve(b).recall(HEADLINE_RECALL_LAM) for b in self.budgets])
+    def headline(self) -> dict[str, FloatArray]:
+        """Headline numbers for each budget, by the keys that they have in every result."""
+        found = [headline_of(self.curve(budget)) for budget in self.budgets]
+        return {key: np.array([numbers[key] for numbers in found]) for key in found[0]}
 
     def divergence(self, divergence: Divergence) -> FloatArray:
         """Held-out dual bound of a divergence for each budget, shape (budgets,)."""
@@ -128,7 +124,7 @@ def plan_budget(errors: HeldOutErrors, *, budgets: npt.ArrayLike = _BUDGETS) -> 
         >>> from tradeoff.sampling import plan_budget
         >>> real, generated = np.repeat([-0.69, 6.0], 500), np.full(1000, -0.69)
         >>> plan = plan_budget(HeldOutErrors(real=real, generated=generated))
-        >>> bool(plan.recall.max() < 0.51)
+        >>> bool(plan.headline["curve.recall"].max() < 0.51)
         True
     """
     check_type("errors", errors, HeldOutErrors)

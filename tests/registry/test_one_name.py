@@ -1,0 +1,83 @@
+"""Each quantity has one key, and one value under it, wherever it is found."""
+
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torchmetrics")
+pytest.importorskip("lightning")
+
+from tradeoff import Evaluation, compare, evaluate, frechet_distance, pr_curve  # noqa: E402
+from tradeoff.evaluation import Reference  # noqa: E402
+from tradeoff.integrations.lightning import TradeoffCallback  # noqa: E402
+from tradeoff.integrations.settings import LOGGED  # noqa: E402
+from tradeoff.integrations.torchmetrics import TradeoffMetric  # noqa: E402
+from tradeoff.metrics.registry import all_metrics, resolve_keys  # noqa: E402
+from tradeoff.neighbors import support_metrics  # noqa: E402
+from tradeoff.neighbors.metrics import METRIC_KEYS, METRICS  # noqa: E402
+from tradeoff.sampling import plan_budget  # noqa: E402
+
+pytestmark = pytest.mark.torch
+RNG = np.random.default_rng(0)
+REAL, OTHER = RNG.normal(size=(400, 2)), np.abs(RNG.normal(size=(400, 2)))
+OPTIONS = {"estimator": "gaussians", "diagnose": False, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return evaluate(real=REAL, generated=OTHER, metrics=tuple(all_metrics()), **OPTIONS)
+
+
+def test_results_hold_the_keys_of_the_registry(result):
+    assert list(result.scores) == list(all_metrics())
+    written = json.loads(result.to_json())
+    assert {key: score["value"] for key, score in written["scores"].items()} == values(result)
+    assert values(Evaluation.from_json(result.to_json())) == values(result)
+
+
+def values(evaluation):
+    return {key: score.value for key, score in evaluation.scores.items()}
+
+
+def test_functions_give_the_same_numbers(result):
+    curve = pr_curve(real=REAL, generated=OTHER, estimator="gaussians", progress=False).curve
+    direct = {
+        "curve.precision": curve.precision(20.0),
+        "curve.recall": curve.recall(0.4),
+        "curve.f_score": curve.f_score(1.0),
+        "curve.area": curve.area,
+        "frechet.distance": frechet_distance(real=REAL, generated=OTHER),
+    }
+    plan = plan_budget(
+        pr_curve(real=REAL, generated=OTHER, estimator="gaussians", progress=False).errors
+    )
+    assert {key: found[0] for key, found in plan.headline.items()} == {
+        key: direct[key] for key in ("curve.precision", "curve.recall")
+    }
+    support = support_metrics(real=REAL, generated=OTHER, metrics=tuple(METRICS), progress=False)
+    direct |= {METRIC_KEYS[name]: score.value for name, score in support.scores.items()}
+    assert {key: result[key].value for key in direct} == direct
+
+
+def test_comparisons_and_references_give_the_same_numbers(result):
+    keys = resolve_keys(("curve", "knn", "frechet"))
+    found = compare(
+        real=Reference.make(REAL), generated={"a": OTHER, "b": REAL}, metrics=keys, **OPTIONS
+    )
+    assert values(found["a"]) == {key: result[key].value for key in keys}
+    assert {difference.key for difference in found.differences} <= set(keys)
+
+
+def test_integrations_give_the_same_numbers(result):
+    metric = TradeoffMetric(estimator="gaussians")
+    metric.update(torch.from_numpy(REAL), real=True)
+    metric.update(torch.from_numpy(OTHER), real=False)
+    assert tuple(metric.compute()) == LOGGED
+    callback = TradeoffCallback(real=REAL, generate=lambda _: OTHER, estimator="gaussians")
+    last = evaluate(
+        real=callback.reference, generated=OTHER, settings=callback.settings, progress=False
+    )
+    for found in (metric.last, last):
+        assert values(found) == {key: result[key].value for key in LOGGED}
