@@ -1,4 +1,4 @@
-"""Directives `metric-table`, `estimator-table`, `encoder-table` and `settings-table`.
+"""Directives that render what is registered: `metric-table`, `settings-table` and others.
 
 They render the registries, so that no page has to list their contents by hand. The functions that
 make the rows need no Sphinx.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tradeoff.features.registry import ENCODERS
 from tradeoff.metrics.registry import FAMILIES, default_metrics
+from tradeoff.protocols import PROTOCOLS
 from tradeoff.ratio.registry import ESTIMATORS
 from tradeoff.settings import Settings
 
@@ -51,6 +52,15 @@ def encoder_table() -> Table:
     return ("name", "kind of samples", "about"), rows
 
 
+def protocol_table() -> Table:
+    """Every published recipe."""
+    rows = [
+        (f"`{name}`", recipe.source, recipe.features, recipe.samples or "any number")
+        for name, recipe in PROTOCOLS.items()
+    ]
+    return ("name", "published by", "features", "samples"), rows
+
+
 def settings_table() -> Table:
     """Every setting, with the words of the command line."""
     names = {"families": ", ".join(FAMILIES), "estimators": ", ".join(ESTIMATORS)}
@@ -66,6 +76,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "metric-table": metric_table,
     "estimator-table": estimator_table,
     "encoder-table": encoder_table,
+    "protocol-table": protocol_table,
     "settings-table": settings_table,
 }
 
