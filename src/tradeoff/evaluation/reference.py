@@ -56,7 +56,7 @@ class Reference:
         ...              metrics="knn.precision")["knn.precision"].value
         ...     for shift in (0.0, 3.0)
         ... )
-        >>> near > 0.95 > 0.2 > far
+        >>> near > 0.9 > 0.5 > far
         True
     """
 
