@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from tradeoff import __version__
+import tradeoff
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 project = "tradeoff"
 author = "The tradeoff developers"
 copyright = "The tradeoff developers"
-release = version = __version__
+release = version = tradeoff.__version__
 
 extensions = [
     "myst_parser",
@@ -22,6 +22,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinxcontrib.bibtex",
     "bench_table",
+    "registry_tables",
 ]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
@@ -48,3 +49,19 @@ exclude_patterns = ["_build"]
 nitpick_ignore_regex = [
     ("py:class", r"(np|npt|numpy)\..*|FloatArray|optional|abc\.ABC|Divergence|PRCurve|Scaled"),
 ]
+
+
+def setup(app):
+    app.connect("missing-reference", link_top_level)
+
+
+def link_top_level(app, env, node, contnode):
+    """Link `tradeoff.evaluate` and the like to the page of the package that defines them."""
+    package, _, name = node.get("reftarget", "").rpartition(".")
+    if package != "tradeoff" or name not in tradeoff.__all__:
+        return None
+    defined_in = ".".join(getattr(tradeoff, name).__module__.split(".")[:2])
+    python = env.get_domain("py")
+    return python.resolve_xref(
+        env, node["refdoc"], app.builder, node["reftype"], f"{defined_in}.{name}", node, contnode
+    )

@@ -137,7 +137,7 @@ def test_terminals_that_know_no_greek(paths):
         check=False,
     )
     assert done.returncode == 0
-    assert b"realistic, at ? = 20" in done.stdout
+    assert b"that are realistic, at ? = 20" in done.stdout
 
 
 def test_models_by_option_or_argument(paths, tmp_path):

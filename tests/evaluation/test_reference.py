@@ -218,3 +218,40 @@ def test_a_file_may_not_hold_what_a_command_ignores(tmp_path):
     done = tradeoff("budget", "--config", config)
     assert done.exit_code == 2
     assert "This command has no setting `k`: remove it from" in done.stderr
+
+
+def test_a_function_is_recognized_or_refused(tmp_path):
+    """Two functions of one name used to be taken for one, with silent wrong numbers."""
+
+    def encoder_of(scale):
+        def encode(texts):
+            return [[scale * len(text), 1.0] for text in texts]
+
+        return encode
+
+    first, second = encoder_of(1.0), encoder_of(2.0)
+    reference = Reference.make(TEXTS, features=first, progress=False)
+    options = QUICK | {"metrics": "frechet"}
+    same = evaluate(real=reference, generated=TEXTS, features=first, **options)
+    assert same["frechet.distance"].value == pytest.approx(0.0, abs=1e-9)
+    with pytest.raises(InvalidInputError, match="must be the very function"):
+        evaluate(real=reference, generated=TEXTS, features=second, **options)
+    with pytest.raises(InvalidInputError, match="wrap the function as Function"):
+        reference.save(tmp_path)
+    lengths = Function(first, "length", "text", "1")
+    Reference.make(TEXTS, features=lengths, progress=False).save(tmp_path)
+    loaded = Reference.load(tmp_path)
+    assert loaded.settings.features == "length"
+    assert evaluate(real=loaded, generated=TEXTS, features=lengths, **options).scores == same.scores
+
+
+def test_a_file_of_a_whole_run_makes_a_reference(tmp_path):
+    np.save(tmp_path / "x.npy", REAL)
+    config = tmp_path / "run.toml"
+    config.write_text('real = "x.npy"\ngenerated = "y.npy"\nseed = 3\n')
+    made = tradeoff("reference", "make", "--config", config, "--out", tmp_path / "ref")
+    assert made.exit_code == 0, made.stderr
+    config.write_text('real = "x.npy"\nsede = 3\n')
+    wrong = tradeoff("reference", "make", "--config", config, "--out", tmp_path / "other")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "Unknown setting `sede`" in wrong.stderr

@@ -153,6 +153,22 @@ def test_a_family_in_lightning(tmp_path):
     assert float(row["tradeoff/toy.shift"]) == pytest.approx(shift(FAR), rel=1e-5)
 
 
+def test_everything_in_the_tables_of_the_documentation(monkeypatch):
+    import sys
+    from pathlib import Path
+
+    monkeypatch.setattr(sys, "path", [str(Path("docs/_ext").absolute()), *sys.path])
+    import registry_tables
+
+    for table, name in (
+        (registry_tables.metric_table, "toy.shift"),
+        (registry_tables.estimator_table, "nearest-mean"),
+        (registry_tables.encoder_table, "text-length"),
+    ):
+        _, rows = table()
+        assert len([row for row in rows if name in row[0]]) == 1
+
+
 def test_names_are_taken_once_and_keys_carry_their_family():
     from tradeoff.metrics import Family, Metric
 

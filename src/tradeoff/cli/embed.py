@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tradeoff._text import printable
-from tradeoff.cli.options import EMBEDDING, Quiet, with_settings
+from tradeoff.cli.options import EMBEDDING, Quiet, embed_settings, with_settings
 
 __all__ = ["run"]
 
@@ -23,9 +23,8 @@ def run(
     from tradeoff.cli.output import print_table
     from tradeoff.exceptions import InvalidInputError
     from tradeoff.features import FeatureStore
-    from tradeoff.settings import EmbedSettings
 
-    settings = EmbedSettings(**chosen)
+    settings = embed_settings(chosen)
     if settings.store is None:
         raise InvalidInputError("`--store` must name the folder in which features are kept.")
     if source is not None:

@@ -42,6 +42,7 @@ __all__ = [
     "Quiet",
     "Real",
     "check_output",
+    "embed_settings",
     "embed_sources",
     "inputs_of",
     "parse_gates",
@@ -223,6 +224,12 @@ def check_output(
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InvalidInputError(f"`{out}` cannot be created: {error.strerror}.") from None
+
+
+def embed_settings(chosen: dict[str, Any]) -> EmbedSettings:
+    """Settings of reading and embedding, of which each must be known."""
+    found = Settings.of(chosen)
+    return EmbedSettings(**{name: getattr(found, name) for name in EMBEDDING})
 
 
 def embed_sources(

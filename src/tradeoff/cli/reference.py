@@ -14,6 +14,7 @@ from tradeoff.cli.options import (
     Quiet,
     Real,
     check_output,
+    embed_settings,
     inputs_of,
     take_source,
     with_settings,
@@ -42,13 +43,14 @@ def make(
 
     from tradeoff.evaluation import Reference
     from tradeoff.evaluation.reference_files import reference_files
-    from tradeoff.settings import EmbedSettings, Settings
+    from tradeoff.settings import Settings
 
     source = take_source(chosen, "real", real)
+    chosen.pop("generated", None)  # of a file that describes a whole run
     k = chosen.pop("k", Settings().k)
     inputs = inputs_of(chosen, {"real": source}, config)
     check_output(inputs, results=reference_files(out), out=out, overwrite=overwrite)
-    reference = Reference.make(source, settings=EmbedSettings(**chosen), progress=not quiet)
+    reference = Reference.make(source, settings=embed_settings(chosen), progress=not quiet)
     if find_spec("torch") is not None:
         reference.prepare(k, progress=not quiet)
     reference.save(out, overwrite=True)  # checked before the work

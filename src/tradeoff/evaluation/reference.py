@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tradeoff.data import Sample, open_source
@@ -17,8 +18,6 @@ from tradeoff.samples import Side
 from tradeoff.settings import EmbedSettings, Options, Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tradeoff.data.base import Broken, Kind, Source
     from tradeoff.engine import Embedded
     from tradeoff.features import Embedder
@@ -57,7 +56,7 @@ class Reference:
         ...              metrics="knn.precision")["knn.precision"].value
         ...     for shift in (0.0, 3.0)
         ... )
-        >>> near > 0.95 > 0.2 > far
+        >>> near > 0.9 > 0.5 > far
         True
     """
 
@@ -129,6 +128,11 @@ class Reference:
         if self.table is not None and wanted.features in (None, "table"):
             return replace(self, embedder=self.table)
         embedder = _open(self.kind, wanted)
+        if _is_unversioned(embedder) and not _is_same_function(embedder, self.embedder):
+            raise InvalidInputError(
+                "The encoder must be the very function that made the reference: a function has no "
+                'weights to compare. Wrap it as Function(..., version="1").'
+            )
         for name, attribute in zip(_IDENTITY, ("name", "preprocessing", "weights"), strict=True):
             found = getattr(embedder, attribute)
             if found != self.encoder[name]:
@@ -162,6 +166,11 @@ class Reference:
             folder: Folder of the files, created if needed.
             overwrite: Whether an earlier reference in it is replaced.
         """
+        if self.embedder is not None and _is_unversioned(self.embedder):
+            raise InvalidInputError(
+                "The encoder of a saved reference must be recognized later: wrap the function as "
+                'Function(..., version="1").'
+            )
         write_reference(
             folder,
             self.side,
@@ -177,6 +186,8 @@ class Reference:
 
     def _plain_settings(self) -> dict[str, Any]:
         values = {f.name: getattr(self.settings, f.name) for f in fields(self.settings)}
+        if values["features"] is not None and not isinstance(values["features"], (str, Path)):
+            values["features"] = self.encoder["features"]
         return Settings(**values).to_dict()
 
     @classmethod
@@ -200,6 +211,15 @@ def _table_from(fields: Mapping[str, Any] | None) -> TableEncoder | None:
         numbers=tuple((name, mean, deviation) for name, mean, deviation in fields["numbers"]),
         categories=tuple((name, tuple(values)) for name, values in fields["categories"]),
     )
+
+
+def _is_unversioned(embedder: Embedder) -> bool:
+    return getattr(embedder, "version", "") is None
+
+
+def _is_same_function(embedder: Embedder, other: Embedder | None) -> bool:
+    function = getattr(embedder, "function", embedder)
+    return function is getattr(other, "function", None)
 
 
 def open_samples(value: Any, name: str, settings: EmbedSettings) -> Source:

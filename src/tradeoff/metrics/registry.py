@@ -102,10 +102,12 @@ FAMILIES: Registry[Family] = Registry(
             "curve",
             "tradeoff.metrics.curve:measure",
             (
-                Metric("curve.precision", "realistic, at λ = 20"),
-                Metric("curve.recall", "covered, at λ = 0.4"),
-                Metric("curve.f_score", "best balance of both"),
-                Metric("curve.area", "the whole trade-off"),
+                Metric(
+                    "curve.precision", "share of generated samples that are realistic, at λ = 20"
+                ),
+                Metric("curve.recall", "share of the real data that the model covers, at λ = 0.4"),
+                Metric("curve.f_score", "best balance of precision and recall"),
+                Metric("curve.area", "area under the whole curve"),
             ),
             by_default=True,
         ),
@@ -113,19 +115,29 @@ FAMILIES: Registry[Family] = Registry(
             "knn",
             _NEIGHBORS,
             (
-                Metric("knn.precision", "generated near a real one", side="generated"),
-                Metric("knn.recall", "real near a generated one", side="real"),
+                Metric(
+                    "knn.precision",
+                    "generated samples inside a real neighborhood",
+                    side="generated",
+                ),
+                Metric("knn.recall", "real samples inside a generated neighborhood", side="real"),
                 Metric(
                     "knn.density",
-                    "depth among real, may pass 1",
+                    "real neighborhoods around a generated sample; may exceed 1",
                     range=_UNBOUNDED,
                     side="generated",
                 ),
-                Metric("knn.coverage", "real balls that are hit", side="real"),
-                Metric("knn.authenticity", "not too close to a real one", side="generated"),
+                Metric(
+                    "knn.coverage", "real neighborhoods that hold a generated sample", side="real"
+                ),
+                Metric(
+                    "knn.authenticity",
+                    "generated samples that are not too close to a real one",
+                    side="generated",
+                ),
                 Metric(
                     "knn.realism",
-                    "median depth, 1 is the edge",
+                    "median depth inside real neighborhoods; 1 is the edge",
                     range=_UNBOUNDED,
                     side="generated",
                     on_request=True,
@@ -138,8 +150,8 @@ FAMILIES: Registry[Family] = Registry(
             "clipped",
             _NEIGHBORS,
             (
-                Metric("clipped.density", "density without outliers", side="generated"),
-                Metric("clipped.coverage", "coverage without outliers", side="real"),
+                Metric("clipped.density", "density, robust to outliers", side="generated"),
+                Metric("clipped.coverage", "coverage, robust to outliers", side="real"),
             ),
             extra=_TORCH,
         ),
@@ -147,29 +159,55 @@ FAMILIES: Registry[Family] = Registry(
             "cover",
             _NEIGHBORS,
             (
-                Metric("cover.precision", "generated amid real ones", side="generated"),
-                Metric("cover.recall", "real amid generated ones", side="real"),
+                Metric(
+                    "cover.precision", "generated samples surrounded by real ones", side="generated"
+                ),
+                Metric("cover.recall", "real samples surrounded by generated ones", side="real"),
             ),
             extra=_TORCH,
         ),
         Family(
             "frechet",
             "tradeoff.metrics.moments:measure_frechet",
-            (Metric("frechet.distance", "of Gaussians, 0 is best", "lower", _UNBOUNDED),),
+            (
+                Metric(
+                    "frechet.distance",
+                    "distance between Gaussian fits; 0 is best",
+                    "lower",
+                    _UNBOUNDED,
+                ),
+            ),
             by_default=True,
         ),
         Family(
             "kernel",
             "tradeoff.metrics.moments:measure_kernel",
-            (Metric("kernel.distance", "unbiased, 0 is best", "lower", (-math.inf, math.inf)),),
+            (
+                Metric(
+                    "kernel.distance",
+                    "unbiased kernel distance; 0 is best",
+                    "lower",
+                    (-math.inf, math.inf),
+                ),
+            ),
             by_default=True,
         ),
         Family(
             "copies",
             "tradeoff.metrics.copies:measure",
             (
-                Metric("copies.of_real", "identical to a real one", "lower", side="generated"),
-                Metric("copies.within", "identical to an earlier one", "lower", side="generated"),
+                Metric(
+                    "copies.of_real",
+                    "generated samples identical to a real one",
+                    "lower",
+                    side="generated",
+                ),
+                Metric(
+                    "copies.within",
+                    "generated samples identical to an earlier one",
+                    "lower",
+                    side="generated",
+                ),
             ),
             by_default=True,
         ),
