@@ -10,7 +10,7 @@ from benchmarks.bench_truth import over_seeds
 from benchmarks.harness import Row, run
 from benchmarks.laws import gaussians, line_mixture
 from tradeoff import pr_curve
-from tradeoff.curves import compare_curves
+from tradeoff.curves.comparison import compare_curves
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ import numpy as np
 from tradeoff.core import PRCurve
 from tradeoff.data import Sample, open_source
 from tradeoff.engine import Embedded, embed_source
-from tradeoff.evaluation import Evaluation, ModelComparison, compare, evaluate
+from tradeoff.evaluation import Evaluation, Comparison, compare, evaluate
 from tradeoff.features import (
     FeatureStore,
     Function,
@@ -178,9 +178,9 @@ def save_comparison(folder: Path) -> None:
 
 def load_comparison(folder: Path) -> str:
     """Read a comparison, print it, and write it."""
-    compared = ModelComparison.from_json(_text(folder, "comparison.json"))
+    compared = Comparison.from_json(_text(folder, "comparison.json"))
     str(compared)
-    ModelComparison.from_json(compared.to_json())
+    Comparison.from_json(compared.to_json())
     return VALUE
 
 

@@ -1,7 +1,7 @@
 from ._version import __version__
 from .core import AcceptanceRule, HeldOutErrors, PRCurve, RatioProfile
 from .curves import CurveEstimate, diagnose, pr_curve
-from .evaluation import Evaluation, ModelComparison, compare, evaluate
+from .evaluation import Comparison, Evaluation, compare, evaluate
 from .exceptions import InvalidInputError, TradeoffError, UndefinedError
 from .moments import frechet_distance, kernel_distance
 from .neighbors import SupportMetrics, support_metrics
@@ -11,11 +11,11 @@ from .settings import Settings
 
 __all__ = [
     "AcceptanceRule",
+    "Comparison",
     "CurveEstimate",
     "Evaluation",
     "HeldOutErrors",
     "InvalidInputError",
-    "ModelComparison",
     "PRCurve",
     "PRCurveDisplay",
     "RatioProfile",

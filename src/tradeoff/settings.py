@@ -10,7 +10,7 @@ import json
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 from tradeoff._registry import suggestion
 from tradeoff.exceptions import InvalidInputError
@@ -18,16 +18,18 @@ from tradeoff.features.registry import ENCODERS
 from tradeoff.metrics.registry import default_metrics
 from tradeoff.ratio.registry import estimator_from_fields, estimator_to_fields
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = [
     "EmbedSettings",
     "MeasureSettings",
-    "Options",
     "Settings",
     "read_config",
     "write_config",
 ]
 
-_TEXTS = {"real", "generated", "store", "features"}
+_TEXTS = {"real", "generated", "store", "encoder"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,7 @@ class EmbedSettings:
 
     Example:
         >>> from tradeoff.settings import EmbedSettings
-        >>> EmbedSettings(features="efficientnet-lite0").broken
+        >>> EmbedSettings(encoder="efficientnet-lite0").broken
         'skip'
     """
 
@@ -50,7 +52,7 @@ class EmbedSettings:
         default=None, metadata={"help": "Column that holds the samples, where there are several."}
     )
     label: str | None = field(default=None, metadata={"help": "Column that holds the class."})
-    features: Any = field(
+    encoder: Any = field(
         default=None,
         metadata={"help": "Encoder: a name, a file, a folder or an id of the Hugging Face hub."},
     )
@@ -93,7 +95,7 @@ class MeasureSettings:
         ('knn.density',)
     """
 
-    metrics: str | tuple[str, ...] | None = field(
+    metrics: str | Sequence[str] | None = field(
         default=None,
         metadata={
             "help": "Keys such as knn.density, or families: {families}. Separated by commas."
@@ -136,8 +138,8 @@ class Settings(MeasureSettings, EmbedSettings):
 
     Example:
         >>> from tradeoff import Settings
-        >>> Settings(features="efficientnet-lite0", seed=1).to_dict()
-        {'features': 'efficientnet-lite0', 'seed': 1}
+        >>> Settings(encoder="efficientnet-lite0", seed=1).to_dict()
+        {'encoder': 'efficientnet-lite0', 'seed': 1}
     """
 
     @classmethod
@@ -170,7 +172,7 @@ class Settings(MeasureSettings, EmbedSettings):
         }
         if not isinstance(changed.get("estimator", ""), str):
             changed["estimator"] = estimator_to_fields(self.estimator) or repr(self.estimator)
-        for name in ("features", "store"):
+        for name in ("encoder", "store"):
             value = changed.get(name, "")
             if isinstance(value, Path):
                 changed[name] = str(value)
@@ -179,37 +181,6 @@ class Settings(MeasureSettings, EmbedSettings):
         if "metrics" in changed:
             changed["metrics"] = list(changed["metrics"])
         return changed
-
-
-class Options(TypedDict, total=False):
-    """The fields of `Settings`, as keywords.
-
-    Example:
-        >>> from tradeoff.settings import Options, Settings
-        >>> options: Options = {"seed": 3}
-        >>> Settings.of({**options}).seed
-        3
-    """
-
-    kind: Literal["image", "text", "table", "features"] | None
-    column: str | None
-    label: str | None
-    features: Any
-    size: int | None
-    trusted: bool
-    device: str
-    dtype: Literal["float32", "bfloat16", "float16"]
-    store: str | None
-    limit: int | None
-    broken: Literal["skip", "stop"]
-    metrics: str | tuple[str, ...] | None
-    protocol: str | None
-    estimator: Any
-    folds: int
-    k: int
-    diagnose: bool
-    level: float
-    seed: int
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
@@ -237,7 +208,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
         texts = values[name].values() if many else [values[name]]
         if not all(isinstance(text, str) for text in texts):
             raise InvalidInputError(f"`{name}` in `{path}` must be text. Got {values[name]!r}.")
-        if name == "features" and not _is_path(path.parent / values[name]):
+        if name == "encoder" and not _is_path(path.parent / values[name]):
             continue
         values[name] = (
             {model: str(path.parent / place) for model, place in values[name].items()}
@@ -272,7 +243,7 @@ def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
         else:
             lines.append(f"# {name} was no path")
     for name, value in settings.to_dict().items():
-        is_path = name == "store" or (name == "features" and _is_path(Path(value)))
+        is_path = name == "store" or (name == "encoder" and _is_path(Path(value)))
         lines.append(f"{name} = {_toml(_absolute(value) if is_path else value)}")
     return "\n".join([*lines, *tables]) + "\n"
 
@@ -291,9 +262,9 @@ def _absolute(path: str | Path) -> str:
     return str(Path(path).absolute())
 
 
-def _is_path(features: Path) -> bool:
+def _is_path(encoder: Path) -> bool:
     """A name is a name, even where a file is called the same."""
-    return features.name not in ENCODERS and features.exists()
+    return encoder.name not in ENCODERS and encoder.exists()
 
 
 def _is_list_of_texts(value: Any) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tradeoff import Evaluation, InvalidInputError, compare, evaluate
-from tradeoff.evaluation import ModelComparison, Score
+from tradeoff.evaluation import Comparison, Score
 from tradeoff.evaluation.comparison import _corrected
 from tradeoff.evaluation.findings import findings_of, warnings_of
 from tradeoff.metrics import Measured
@@ -313,17 +313,17 @@ def test_models_are_compared_in_pairs_with_corrected_tests():
     assert "again has higher recall than half" in text
     assert "the recall of same and again cannot be told apart at this N" in text
     assert "these features (identity)" in str(result)
-    again = ModelComparison.from_json(result.to_json())
+    again = Comparison.from_json(result.to_json())
     assert again.to_json() == result.to_json()
     with pytest.raises(InvalidInputError, match="`other` is none of the models same, half, again"):
         result["other"]
 
 
 def test_holm():
-    from tradeoff.evaluation import ModelDifference
+    from tradeoff.evaluation import Difference
 
     def made(p):
-        return ModelDifference(
+        return Difference(
             first="a", second="b", key="k", value=0, low=0, high=0, p_value=p, resolvable=0
         )
 

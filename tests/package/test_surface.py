@@ -46,7 +46,7 @@ FACE = {
     "Evaluation",
     "HeldOutErrors",
     "InvalidInputError",
-    "ModelComparison",
+    "Comparison",
     "PRCurve",
     "PRCurveDisplay",
     "RatioProfile",

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.run import tradeoff
 from tests.registry.toys import ENCODER, ESTIMATOR, FAMILY, NearestMean
 from tradeoff import Evaluation, InvalidInputError, Settings, compare, evaluate, pr_curve
-from tradeoff.evaluation import ModelComparison
+from tradeoff.evaluation import Comparison
 from tradeoff.features.registry import ENCODERS
 from tradeoff.metrics.registry import FAMILIES
 from tradeoff.ratio.registry import ESTIMATORS
@@ -48,7 +48,7 @@ def test_a_family_in_comparisons():
     models = {"near": NEAR, "far": FAR}
     result = compare(real=REAL, generated=models, metrics="toy", progress=False)
     assert result["far"]["toy.shift"].value > result["near"]["toy.shift"].value
-    again = ModelComparison.from_json(result.to_json())
+    again = Comparison.from_json(result.to_json())
     assert again["far"].scores == result["far"].scores
     assert "toy.shift" in str(result)
 

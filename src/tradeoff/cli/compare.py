@@ -49,8 +49,7 @@ def run(
 ) -> None:
     """Measure several models and tell them apart."""
     from tradeoff.cli.output import print_comparison, write_result
-    from tradeoff.evaluation import compare
-    from tradeoff.evaluation.comparison import comparison_files
+    from tradeoff.evaluation.comparison import compare_sources, comparison_files
     from tradeoff.report import ComparisonDisplay
     from tradeoff.settings import Settings, write_config
 
@@ -67,7 +66,7 @@ def run(
         files=[plot],
         overwrite=overwrite,
     )
-    result = compare(**sources, settings=settings, progress=not quiet)
+    result = compare_sources(**sources, settings=settings, progress=not quiet)
     if json:
         typer.echo(result.to_json())
     elif quiet:

@@ -36,7 +36,7 @@ def run(
         found = Reference.embed(opened, settings, progress=not quiet)
         fresh = len(found.side) - found.reused
         typer.echo(
-            f"{len(found.side):,} samples by {found.encoder['features']}, {found.side.columns} "
+            f"{len(found.side):,} samples by {found.encoder['encoder']}, {found.side.columns} "
             f"columns: {fresh:,} embedded, {found.reused:,} found in the store, "
             f"{len(found.broken):,} broken"
         )

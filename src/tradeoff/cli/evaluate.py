@@ -45,7 +45,7 @@ def run(
 ) -> None:
     """Measure one model against real data."""
     from tradeoff.cli.output import print_evaluation, write_result
-    from tradeoff.evaluation import evaluate
+    from tradeoff.evaluation.pipeline import evaluate_sources
     from tradeoff.evaluation.result import evaluation_files
     from tradeoff.report import EvaluationDisplay
     from tradeoff.settings import Settings, write_config
@@ -62,7 +62,7 @@ def run(
         files=[plot],
         overwrite=overwrite,
     )
-    result = evaluate(**sources, settings=settings, progress=not quiet)
+    result = evaluate_sources(**sources, settings=settings, progress=not quiet)
     if json:
         typer.echo(result.to_json())
     elif quiet:

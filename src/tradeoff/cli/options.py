@@ -185,7 +185,7 @@ def inputs_of(
     chosen: dict[str, Any], sources: dict[str, Any], config: Path | None
 ) -> list[str | Path]:
     """Paths that a command reads: sources, a TOML file and an encoder."""
-    found: list[Any] = [chosen.get("features"), config]
+    found: list[Any] = [chosen.get("encoder"), config]
     for source in sources.values():
         found += source.values() if isinstance(source, dict) else [source]
     return [path for path in found if isinstance(path, (str, Path))]
@@ -236,13 +236,13 @@ def embed_sources(
     chosen: dict[str, Any], sources: dict[str, Any], *, progress: bool
 ) -> tuple[Settings, Embedded, Reference]:
     """Settings, samples of the model and real samples, of a command that makes no evaluation."""
-    from tradeoff.evaluation.pipeline import open_both, settings_of
+    from tradeoff.evaluation.pipeline import open_both
 
-    settings = settings_of(Settings.of(chosen | {"metrics": "curve"}), {})
+    settings = Settings.of(chosen | {"metrics": "curve"})
     opened = open_both(
         sources["real"], {"generated": sources["generated"]}, settings, progress=progress
     )
-    return settings, opened.embed("generated"), opened.reference
+    return opened.settings, opened.embed("generated"), opened.reference
 
 
 def take_sources(chosen: dict[str, Any], *, real: Any, generated: Any) -> dict[str, Any]:

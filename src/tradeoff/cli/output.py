@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from tradeoff.evaluation import Evaluation, ModelComparison
+    from tradeoff.evaluation import Comparison, Evaluation
 
 __all__ = ["print_comparison", "print_evaluation", "print_table", "write_result"]
 
@@ -42,7 +42,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     console.print(holds_for(evaluation), style="dim")
 
 
-def print_comparison(comparison: ModelComparison) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Scores and findings of every model, then the verdicts."""
     from tradeoff.report.text import HEADLINE_KEYS, holds_for
 
@@ -97,7 +97,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def write_result(
-    result: Evaluation | ModelComparison,
+    result: Evaluation | Comparison,
     display: Callable[[Any], Any],
     *,
     out: Path | None,

@@ -11,7 +11,7 @@ def run() -> None:
     from tradeoff.protocols import PROTOCOLS
 
     rows = [
-        (name, published.source, published.features, published.samples or "any number")
+        (name, published.source, published.encoder, published.samples or "any number")
         for name, published in PROTOCOLS.items()
     ]
-    print_table(("protocol", "about", "features", "meaning"), rows)
+    print_table(("protocol", "about", "encoder", "samples"), rows)

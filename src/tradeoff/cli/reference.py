@@ -41,7 +41,7 @@ def make(
     """Embed real samples, find their neighbors, and save both."""
     from importlib.util import find_spec
 
-    from tradeoff.evaluation import Reference
+    from tradeoff.evaluation.reference import Reference, open_samples
     from tradeoff.evaluation.reference_files import reference_files
     from tradeoff.settings import Settings
 
@@ -50,7 +50,9 @@ def make(
     k = chosen.pop("k", Settings().k)
     inputs = inputs_of(chosen, {"real": source}, config)
     check_output(inputs, results=reference_files(out), out=out, overwrite=overwrite)
-    reference = Reference.make(source, settings=embed_settings(chosen), progress=not quiet)
+    settings = embed_settings(chosen)
+    opened = open_samples(source, "real", settings)
+    reference = Reference.embed(opened, settings, progress=not quiet)
     if find_spec("torch") is not None:
         reference.prepare(k, progress=not quiet)
     reference.save(out, overwrite=True)  # checked before the work
@@ -77,6 +79,6 @@ def show(folder: Annotated[Path, typer.Argument(help="Folder of a reference.")])
 
 def _line(reference: Any) -> str:
     return (
-        f"{len(reference.side):,} real samples by {reference.encoder['features']}, "
+        f"{len(reference.side):,} real samples by {reference.encoder['encoder']}, "
         f"{reference.side.columns:,} columns, {len(reference.broken):,} broken"
     )

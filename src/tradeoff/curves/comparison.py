@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Comparison", "Difference", "compare_curves"]
+__all__ = ["CurveComparison", "TestedDifference", "compare_curves"]
 
 _DRAWS = 10_000
 _POWER = 0.9
@@ -33,7 +33,7 @@ _MUST_AGREE = ("estimator", "folds", "seed", "columns", "digest")
 
 
 @dataclass(frozen=True)
-class Difference:
+class TestedDifference:
     """A difference between two models, first minus second.
 
     Args:
@@ -44,8 +44,8 @@ class Difference:
             times in ten with as many samples.
 
     Example:
-        >>> from tradeoff.curves import Difference
-        >>> Difference(value=0.1, error=0.02, p_value=6e-7, resolvable=0.065).value
+        >>> from tradeoff.curves.comparison import TestedDifference
+        >>> TestedDifference(value=0.1, error=0.02, p_value=6e-7, resolvable=0.065).value
         0.1
     """
 
@@ -56,7 +56,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Comparison:
+class CurveComparison:
     """How two models differ from each other.
 
     Args:
@@ -69,7 +69,7 @@ class Comparison:
     Example:
         >>> import numpy as np
         >>> from tradeoff import pr_curve
-        >>> from tradeoff.curves import compare_curves
+        >>> from tradeoff.curves.comparison import compare_curves
         >>> rng = np.random.default_rng(0)
         >>> real = rng.normal(0, 1, (1000, 2))
         >>> near, far = rng.normal(0.2, 1, (1000, 2)), rng.normal(1, 1, (1000, 2))
@@ -81,9 +81,9 @@ class Comparison:
         (True, True)
     """
 
-    precision: Mapping[float, Difference]
-    recall: Mapping[float, Difference]
-    area: Difference
+    precision: Mapping[float, TestedDifference]
+    recall: Mapping[float, TestedDifference]
+    area: TestedDifference
     curve_p_value: float
     largest: float
 
@@ -95,7 +95,7 @@ def compare_curves(
     *,
     lam: npt.ArrayLike = (HEADLINE_RECALL_LAM, 1.0, HEADLINE_PRECISION_LAM),
     level: float = 0.95,
-) -> Comparison:
+) -> CurveComparison:
     """Compare two models that were measured against the same real samples.
 
     Args:
@@ -109,7 +109,7 @@ def compare_curves(
 
         >>> import numpy as np
         >>> from tradeoff import pr_curve
-        >>> from tradeoff.curves import compare_curves
+        >>> from tradeoff.curves.comparison import compare_curves
         >>> rng = np.random.default_rng(1)
         >>> real = rng.normal(0, 1, (1000, 2))
         >>> first, second = (
@@ -135,7 +135,7 @@ def compare_curves(
     }
     whole = np.arange(slopes.size, len(process.lam))
     curve_p_value, largest = process.largest(whole)
-    return Comparison(
+    return CurveComparison(
         precision=precision,
         recall=recall,
         area=process.test(_area_weights(first, second, process.lam, whole), level),
@@ -181,11 +181,11 @@ class _DifferenceProcess:
         values = self.by_fold @ weights
         return float(values.var(ddof=1) / values.size) if values.size > 1 else 0.0
 
-    def test(self, weights: FloatArray, level: float) -> Difference:
+    def test(self, weights: FloatArray, level: float) -> TestedDifference:
         value, error = float(weights @ self.value), self.error(weights)
         p_value = float(2 * ndtr(-abs(value) / error))
         resolvable = float(ndtri(0.5 + 0.5 * level) + ndtri(_POWER)) * error
-        return Difference(value, error, p_value, resolvable)
+        return TestedDifference(value, error, p_value, resolvable)
 
     def largest(self, slopes: npt.NDArray[np.intp]) -> tuple[float, float]:
         """P-value of the largest difference in standard errors, by simulation, and its slope."""

@@ -1,6 +1,6 @@
 """From sources of samples to scores, findings and verdicts."""
 
-from tradeoff.evaluation.comparison import ModelComparison, ModelDifference, compare
+from tradeoff.evaluation.comparison import Comparison, Difference, compare
 from tradeoff.evaluation.findings import Finding
 from tradeoff.evaluation.pipeline import evaluate
 from tradeoff.evaluation.reference import Reference
@@ -8,10 +8,10 @@ from tradeoff.evaluation.result import Evaluation, SampleValues
 from tradeoff.metrics.score import Score
 
 __all__ = [
+    "Comparison",
+    "Difference",
     "Evaluation",
     "Finding",
-    "ModelComparison",
-    "ModelDifference",
     "Reference",
     "SampleValues",
     "Score",

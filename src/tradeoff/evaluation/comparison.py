@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -20,6 +20,7 @@ from tradeoff.curves.comparison import compare_curves
 from tradeoff.evaluation.pipeline import open_both
 from tradeoff.evaluation.result import Evaluation, evaluation_files, read_fields
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.settings import Settings
 
 if TYPE_CHECKING:
     from tradeoff.curves import CurveEstimate
@@ -215,7 +216,7 @@ def compare(
         ()
     """
     settings = Settings(
-        metrics=_as_tuple(metrics),
+        metrics=metrics,
         encoder=encoder,
         estimator=estimator,
         protocol=protocol,
@@ -254,9 +255,7 @@ def compare_sources(
     return Comparison(evaluations, _differences(estimates, opened.settings.level))
 
 
-def _differences(
-    estimates: Mapping[str, CurveEstimate], level: float
-) -> tuple[Difference, ...]:
+def _differences(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[Difference, ...]:
     pairs = list(combinations(estimates, 2))
     joint = 1.0 - (1.0 - level) / max(1, len(_COMPARED) * len(pairs))
     z = float(ndtri(0.5 + 0.5 * joint))

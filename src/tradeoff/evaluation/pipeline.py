@@ -100,7 +100,7 @@ def evaluate(
         At least 31% [25%, 35%] of generated
     """
     settings = Settings(
-        metrics=_as_tuple(metrics),
+        metrics=metrics,
         encoder=encoder,
         estimator=estimator,
         protocol=protocol,
@@ -121,10 +121,6 @@ def evaluate_sources(
         raise InvalidInputError("`generated` must be one model: `compare` takes several by name.")
     opened = open_both(real, {"generated": generated}, settings, progress=progress)
     return opened.evaluate("generated")[0]
-
-
-def _as_tuple(metrics: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
-    return metrics if metrics is None or isinstance(metrics, str) else tuple(metrics)
 
 
 def checked(found: Settings) -> Settings:

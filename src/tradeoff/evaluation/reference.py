@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 from tradeoff.data import Sample, open_source
 from tradeoff.engine import embed_source
@@ -15,17 +15,18 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import FeatureStore, TableEncoder, open_embedder
 from tradeoff.metrics.neighbors import neighbors_of
 from tradeoff.samples import Side
-from tradeoff.settings import EmbedSettings, Options, Settings
+from tradeoff.settings import EmbedSettings, Settings
 
 if TYPE_CHECKING:
     from tradeoff.data.base import Broken, Kind, Source
     from tradeoff.engine import Embedded
     from tradeoff.features import Embedder
+    from tradeoff.features.network import Dtype
 
 __all__ = ["Reference", "embed_with", "open_samples", "side_of"]
 
-_IDENTITY = ("features", "preprocessing", "weights")
-_OF_THE_ENCODER = ("features", "size", "dtype")
+_IDENTITY = {"encoder": "name", "preprocessing": "preprocessing", "weights": "weights"}
+_OF_THE_ENCODER = ("encoder", "size", "dtype")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,29 +75,52 @@ class Reference:
         cls,
         real: Any,
         *,
-        settings: EmbedSettings | None = None,
+        encoder: Any = None,
+        kind: Kind | None = None,
+        column: str | None = None,
+        label: str | None = None,
+        size: int | None = None,
+        trusted: bool = False,
+        device: str = "auto",
+        dtype: Dtype = "float32",
+        store: str | Path | None = None,
+        limit: int | None = None,
+        broken: Literal["skip", "stop"] = "skip",
+        seed: int = 0,
         progress: bool = True,
-        **options: Unpack[Options],
     ) -> Reference:
-        """Embed real samples.
+        """Read and embed real samples; samples of models are read and embedded in the same way.
 
         Args:
             real: Samples as `evaluate` accepts them.
-            settings: Settings of reading and embedding.
-            progress: False silences the progress line.
-            options: Single settings by name, which override those.
+            encoder: Encoder of the samples, as in `evaluate`.
+            kind: What the samples are, where it cannot be told: image, text, table or features.
+            column: Column that holds the samples, where there are several.
+            label: Column that holds the class.
+            size: Pixels to which images are resized, for encoders that leave the choice.
+            trusted: Whether to load a TorchScript or ``.pt2`` file, which may run any code.
+            device: Device of the encoder; "auto" is a GPU if there is one.
+            dtype: Precision of products inside the encoder.
+            store: Folder in which features are kept and found again.
+            limit: Largest number of samples of each side; they are chosen at random.
+            broken: Whether items that cannot be read are skipped, or end the run.
+            seed: Seed of that choice.
+            progress: Whether to show a progress line.
         """
-        base = Settings() if settings is None else settings
-        names = {f.name for f in fields(EmbedSettings)}
-        changed = Settings.of({**options})
-        chosen = {
-            name: getattr(changed if name in options else base, name) for name in sorted(names)
-        }
-        if unused := set(options) - names:
-            raise InvalidInputError(
-                f"A reference only embeds samples: pass `{min(unused)}` to `evaluate` instead."
-            )
-        settings = EmbedSettings(**chosen)
+        settings = EmbedSettings(
+            encoder=encoder,
+            kind=kind,
+            column=column,
+            label=label,
+            size=size,
+            trusted=trusted,
+            device=device,
+            dtype=dtype,
+            store=None if store is None else str(store),
+            limit=limit,
+            broken=broken,
+            seed=seed,
+        )
         return cls.embed(open_samples(real, "real", settings), settings, progress=progress)
 
     @classmethod
@@ -107,13 +131,29 @@ class Reference:
         return cls(
             side=side_of(found, "real"),
             kind=source.kind,
-            encoder={key: str(found.provenance[key]) for key in _IDENTITY},
+            encoder={key: str(getattr(embedder, name)) for key, name in _IDENTITY.items()},
             settings=settings,
             broken=found.broken,
             table=embedder if isinstance(embedder, TableEncoder) else None,
             embedder=embedder,
             reused=found.reused,
         )
+
+    def completed(self, settings: Settings) -> Settings:
+        """Settings whose way of reading and embedding is that of the reference where they say none.
+
+        What settings say themselves, such as another device or another column of the generated
+        samples, comes first.
+        """
+        plain = EmbedSettings()
+        taken = {
+            f.name: getattr(self.settings, f.name)
+            for f in fields(EmbedSettings)
+            if f.name != "seed" and getattr(settings, f.name) == getattr(plain, f.name)
+        }
+        if not isinstance(taken.get("encoder", ""), str):
+            taken["encoder"] = None  # an object, which the reference holds
+        return replace(settings, **taken)
 
     def adapted(self, settings: EmbedSettings) -> Reference:
         """The reference with the encoder that settings ask for, which must be its own."""
@@ -125,7 +165,7 @@ class Reference:
             settings,
             **{n: getattr(self.settings, n) for n in _OF_THE_ENCODER if n not in asked},
         )
-        if self.table is not None and wanted.features in (None, "table"):
+        if self.table is not None and wanted.encoder in (None, "table"):
             return replace(self, embedder=self.table)
         embedder = _open(self.kind, wanted)
         if _is_unversioned(embedder) and not _is_same_function(embedder, self.embedder):
@@ -133,7 +173,7 @@ class Reference:
                 "The encoder must be the very function that made the reference: a function has no "
                 'weights to compare. Wrap it as Function(..., version="1").'
             )
-        for name, attribute in zip(_IDENTITY, ("name", "preprocessing", "weights"), strict=True):
+        for name, attribute in _IDENTITY.items():
             found = getattr(embedder, attribute)
             if found != self.encoder[name]:
                 raise InvalidInputError(
@@ -186,8 +226,8 @@ class Reference:
 
     def _plain_settings(self) -> dict[str, Any]:
         values = {f.name: getattr(self.settings, f.name) for f in fields(self.settings)}
-        if values["features"] is not None and not isinstance(values["features"], (str, Path)):
-            values["features"] = self.encoder["features"]
+        if values["encoder"] is not None and not isinstance(values["encoder"], (str, Path)):
+            values["encoder"] = self.encoder["encoder"]
         return Settings(**values).to_dict()
 
     @classmethod
@@ -254,7 +294,7 @@ def embed_with(
 
 
 def _encoder_for(real: Source, settings: EmbedSettings) -> Embedder:
-    if real.kind == "table" and settings.features in (None, "table"):
+    if real.kind == "table" and settings.encoder in (None, "table"):
         rows = (item.content for item in real if isinstance(item, Sample))
         return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))
     return _open(real.kind, settings)
@@ -262,7 +302,7 @@ def _encoder_for(real: Source, settings: EmbedSettings) -> Embedder:
 
 def _open(kind: Kind, settings: EmbedSettings) -> Embedder:
     return open_embedder(
-        settings.features,
+        settings.encoder,
         kind=kind,
         size=settings.size,
         trusted=settings.trusted,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
 from tradeoff._validation import check_count
-from tradeoff.evaluation import Evaluation, Reference, evaluate
+from tradeoff.evaluation import Evaluation, Reference
+from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.integrations.settings import LOGGED, logged_settings
 from tradeoff.report import PRCurveDisplay
 
@@ -81,9 +82,7 @@ class TradeoffCallback(Callback):
             generated = self.generate(pl_module)
         named: dict[str, float] = {}
         if trainer.is_global_zero:
-            self.last = evaluate(
-                real=self.reference, generated=generated, settings=self.settings, progress=False
-            )
+            self.last = evaluate_sources(self.reference, generated, self.settings, progress=False)
             named = {self.prefix + key: score.value for key, score in self.last.scores.items()}
             self._picture(trainer, self.last)
         pl_module.log_dict(trainer.strategy.broadcast(named))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tradeoff.evaluation.pipeline import settings_of
+from tradeoff.evaluation.pipeline import checked
+from tradeoff.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from tradeoff.settings import Settings
 
 __all__ = ["LOGGED", "logged_settings"]
 
@@ -26,13 +25,4 @@ LOGGED = (
 
 def logged_settings(*, metrics: Sequence[str], k: int, estimator: Any, seed: int) -> Settings:
     """Checked settings without a diagnosis, which a training loop has no time for."""
-    return settings_of(
-        None,
-        {
-            "metrics": tuple(metrics),
-            "k": k,
-            "estimator": estimator,
-            "seed": seed,
-            "diagnose": False,
-        },
-    )
+    return checked(Settings(metrics=metrics, k=k, estimator=estimator, seed=seed, diagnose=False))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff.evaluation import Evaluation, evaluate
+from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 from tradeoff.integrations.settings import LOGGED, logged_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from tradeoff.evaluation import Evaluation
 
 for package in ("torch", "torchmetrics"):
     import_extra(package, extra="torchmetrics", purpose="`TradeoffMetric`")
@@ -106,11 +108,8 @@ class TradeoffMetric(Metric):
                 raise InvalidInputError(
                     f"There are no {name} samples: call `update` with `real={name == 'real'}`."
                 )
-        self.last = evaluate(
-            real=sides["real"],
-            generated=sides["generated"],
-            settings=self.settings,
-            progress=False,
+        self.last = evaluate_sources(
+            sides["real"], sides["generated"], self.settings, progress=False
         )
         return {
             key: torch.tensor(score.value, device=self.device)

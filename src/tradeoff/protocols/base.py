@@ -38,18 +38,18 @@ class Published:
     Args:
         recipe: with its published settings.
         source: who published it.
-        features: encoder of images; any, if the source leaves it open.
+        encoder: Encoder of images; "any" if the source leaves it open.
         samples: how many of each side were usual; None if that is left open.
 
     Example:
         >>> from tradeoff.protocols import PROTOCOLS
-        >>> PROTOCOLS["adm"].features
+        >>> PROTOCOLS["adm"].encoder
         'inception-2015-12-05.pt'
     """
 
     recipe: Recipe
     source: str
-    features: str = "any"
+    encoder: str = "any"
     samples: str | None = None
 
 

@@ -103,7 +103,7 @@ class Combiner:
         )
         combined: tuple[list[FloatArray], list[FloatArray]] = ([], [])
         for i in range(len(real)):
-            others = [join([*side[:i], *side[i + 1 :]]) for side in sides]
+            others = [MemberScores.join([*side[:i], *side[i + 1 :]]) for side in sides]
             enough = all(len(side.hints) for side in others)
             combine = WeightedSum.fit(real=others[0], generated=others[1]) if enough else whole
             for found, side in zip(combined, sides, strict=True):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tradeoff.evaluation import Evaluation, ModelComparison
+    from tradeoff.evaluation import Comparison, Evaluation
 
 __all__ = ["ComparisonDisplay", "EvaluationDisplay"]
 
@@ -79,7 +79,7 @@ class ComparisonDisplay:
     figure_: Figure
     axes_: tuple[Axes, Axes]
 
-    def __init__(self, comparison: ModelComparison) -> None:
+    def __init__(self, comparison: Comparison) -> None:
         needed = {"curve.precision", "curve.recall"}
         self.evaluations = {
             name: found

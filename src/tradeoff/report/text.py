@@ -10,7 +10,7 @@ from tradeoff.core.headline import HEADLINE_PRECISION_LAM
 from tradeoff.metrics.registry import find_metric
 
 if TYPE_CHECKING:
-    from tradeoff.evaluation.comparison import ModelComparison
+    from tradeoff.evaluation.comparison import Comparison
     from tradeoff.evaluation.result import Evaluation
 
 __all__ = [
@@ -33,7 +33,7 @@ def title_of(evaluation: Evaluation) -> str:
     """Sizes and features."""
     about = evaluation.provenance
     sizes = " and ".join(f"{size:,} {side}" for side, size in about["samples"].items())
-    return f"{sizes} samples, {about['features']}"
+    return f"{sizes} samples, {about['encoder']}"
 
 
 def rows_of(evaluation: Evaluation) -> list[tuple[str, ...]]:
@@ -111,10 +111,10 @@ def holds_for(evaluation: Evaluation) -> str:
     """What every verdict depends on."""
     about, protocol = evaluation.provenance, evaluation.settings.protocol
     by = f"estimator ({about['estimator']})" if protocol is None else f"protocol ({protocol})"
-    return f"This holds for these features ({about['features']}) and this {by}."
+    return f"This holds for these features ({about['encoder']}) and this {by}."
 
 
-def comparison_summary_of(comparison: ModelComparison) -> str:
+def comparison_summary_of(comparison: Comparison) -> str:
     """A line of headline scores for each model, what was found of it, and every verdict."""
     lines = []
     width = max(len(printable(name)) for name in comparison.evaluations)
