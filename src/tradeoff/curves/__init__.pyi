@@ -1,3 +1,4 @@
+from .comparison import compare_curves
 from .diagnosis import Diagnosis, diagnose
 from .estimate import CurveEstimate, HeldOut, pr_curve
 
@@ -5,6 +6,7 @@ __all__ = [
     "CurveEstimate",
     "Diagnosis",
     "HeldOut",
+    "compare_curves",
     "diagnose",
     "pr_curve",
 ]
