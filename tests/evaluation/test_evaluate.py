@@ -104,7 +104,7 @@ def test_a_result_survives_json_and_parquet(tmp_path, curve_only):
     ("text", "message"),
     [
         ("{", "must be JSON of a result"),
-        ("[]", "must have the schema tradeoff.Evaluation version 1"),
+        ("[]", "must have the schema tradeoff.Evaluation version 2"),
         ('{"schema": "tradeoff.Evaluation", "version": 9}', "must have the schema"),
     ],
 )

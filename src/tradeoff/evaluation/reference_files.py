@@ -12,6 +12,7 @@ import numpy as np
 from tradeoff._extras import import_extra
 from tradeoff._files import check_outputs
 from tradeoff.data.base import Broken
+from tradeoff.data.records import OWN_METADATA
 from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.moments import Moments
 from tradeoff.neighbors.support import OwnNeighbors
@@ -52,7 +53,8 @@ def write_reference(
             "id": arrow.array(side.ids, arrow.string()),
             "label": arrow.array(side.labels, arrow.string()),
             "features": arrow.FixedSizeListArray.from_arrays(flat, side.columns),
-        }
+        },
+        metadata=OWN_METADATA,
     )
     parquet.write_table(table, folder / _SAMPLES)
     np.savez(folder / _DERIVED, **_derived(side))
