@@ -22,7 +22,6 @@ from tests.data.test_sources import encoded, pixels  # noqa: E402
 from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff.data import Broken, ImageArchive, ImageFolder, Records, open_source  # noqa: E402
 
-pytestmark = pytest.mark.torch
 IMAGE = encoded(pixels()[0])
 TOO_LARGE = "The content has 5,000 bytes, more than the limit of 1,000 (`most_bytes`)."
 

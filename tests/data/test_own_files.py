@@ -13,8 +13,6 @@ from tradeoff.data import Sample, open_source
 from tradeoff.evaluation import Reference, SampleValues
 from tradeoff.features import FeatureStore, Function
 
-pytestmark = pytest.mark.torch  # PyArrow is optional
-
 
 def write_values(folder):
     path = folder / "real.parquet"
