@@ -78,10 +78,9 @@ def test_an_entry_of_a_zip_without_a_name(tmp_path):
         archive.writestr("1.png", encoded(pixels()[0]))
         archive.writestr("x", b"content")
     content = (tmp_path / "a.zip").read_bytes()
-    place = content.rindex(b"PK\x01\x02")  # the last entry of the directory, whose name is x
-    (tmp_path / "a.zip").write_bytes(
-        content[: place + 28] + b"\0\0" + content[place + 30 : place + 46] + content[place + 47 :]
-    )
+    place = content.rindex(b"PK\x01\x02") + 28  # lengths of the name and of the extra field
+    damaged = content[:place] + b"\0\0\1\0" + content[place + 4 :]
+    (tmp_path / "a.zip").write_bytes(damaged)
     (only,) = open_source(tmp_path / "a.zip")
     assert only.id.endswith("1.png")
 
