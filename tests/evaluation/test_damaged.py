@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tradeoff import InvalidInputError, compare
-from tradeoff.evaluation import Evaluation, ModelComparison, SampleValues
+from tradeoff.evaluation import Evaluation, ModelComparison, Reference, SampleValues
 from tradeoff.settings import read_config
 
 OPTIONS = {"metrics": ("curve", "frechet"), "estimator": "logistic", "diagnose": False}
@@ -123,3 +123,31 @@ def test_settings_that_toml_cannot_hold(tmp_path, text):
 def test_an_evaluation_that_is_read_can_be_printed(compared):
     again = Evaluation.from_json(compared["a"].to_json())
     assert str(again) == str(compared["a"])
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda f: put(f, "table", "text"),
+        lambda f: put(f, "table", "numbers", [["size", 0.0, "x"]]),
+        lambda f: put(f, "table", "numbers", [["size", 0.0, 0.0]]),
+        lambda f: put(f, "table", "categories", [["color", "red"]]),
+        lambda f: without(f, "encoder", "weights"),
+        lambda f: put(f, "encoder", []),
+        lambda f: put(f, "settings", "limit", "x"),
+        lambda f: put(f, "settings", "unknown", 1),
+        lambda f: put(f, "kind", "sound"),
+    ],
+)
+def test_damaged_descriptions_of_references_are_refused(tmp_path, damage):
+    """They have no checksum of their own."""
+    pytest.importorskip("pyarrow")
+    rows = [{"size": float(i), "color": "red" if i % 2 else "blue"} for i in range(12)]
+    Reference.make(rows, progress=False).save(tmp_path)
+    assert Reference.load(tmp_path).kind == "table"
+    fields = json.loads((tmp_path / "reference.json").read_text())
+    damage(fields)
+    (tmp_path / "reference.json").write_text(json.dumps(fields))
+    with pytest.raises(InvalidInputError, match=r"reference.json` is damaged .*anew"):
+        Reference.load(tmp_path)
