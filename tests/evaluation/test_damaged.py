@@ -144,6 +144,7 @@ def test_damaged_descriptions_of_references_are_refused(tmp_path, damage):
     """They have no checksum of their own."""
     pytest.importorskip("pyarrow")
     rows = [{"size": float(i), "color": "red" if i % 2 else "blue"} for i in range(12)]
+    rows += [{"size": 3.0}]  # a column that is missing in some rows
     Reference.make(rows, progress=False).save(tmp_path)
     assert Reference.load(tmp_path).kind == "table"
     fields = json.loads((tmp_path / "reference.json").read_text())

@@ -32,7 +32,7 @@ _TYPES: dict[str, Any] = {
     "encoder": dict[str, str],
     "settings": dict[str, Any],
     "broken": list[list[str]],
-    "table": dict[str, list[list[Any]]] | None,
+    "table": dict[str, list[Any]] | None,
     "checksums": dict[str, str],
 }
 _ABOUT, _SAMPLES, _DERIVED = "reference.json", "samples.parquet", "derived.npz"
