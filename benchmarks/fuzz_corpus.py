@@ -317,6 +317,7 @@ KINDS: dict[str, Kind] = {
     "curve": _saved_kind(act.save_curve, act.load_curve),
     "result": _saved_kind(act.save_result, act.load_result),
     "comparison": _saved_kind(act.save_comparison, act.load_comparison),
+    "reference": _saved_kind(act.save_reference, act.load_reference),
     "onnx": _saved_kind(act.save_onnx, act.run_onnx),
     "vision model": _saved_kind(act.save_vision, act.run_vision),
     "text model": _saved_kind(act.save_text, act.run_text),

@@ -75,7 +75,12 @@ def check_array(name: str, values: Any, expected: str = "an array of numbers") -
             f"`{name}` must not have masked entries: fill them, or leave out their rows."
         )
     if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array.flat):
-        return array.astype(np.float64)
+        try:
+            return array.astype(np.float64)
+        except OverflowError:
+            raise InvalidInputError(
+                f"`{name}` must hold numbers below 1.8e308. Got a larger whole number."
+            ) from None
     if array.dtype.kind not in "fiub":
         found = _KINDS.get(array.dtype.kind, array.dtype) if array.ndim else repr(values)
         raise InvalidInputError(f"`{name}` must be {expected}. Got {found}.")

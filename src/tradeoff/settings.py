@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tradeoff._registry import suggestion
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.features.registry import ENCODERS
 from tradeoff.metrics.registry import default_metrics
 from tradeoff.ratio.registry import estimator_from_fields, estimator_to_fields
@@ -201,8 +201,8 @@ def read_config(path: str | Path) -> dict[str, Any]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInputError(f"`{path}` cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"`{path}` must be TOML. {error}.") from None
+    except (ValueError, RecursionError) as error:  # also numbers of too many digits, deep nesting
+        raise InvalidInputError(f"`{path}` must be TOML. {first_line(error)}.") from None
     for name in _TEXTS & values.keys():
         many = isinstance(values[name], dict) and name == "generated"
         texts = values[name].values() if many else [values[name]]

@@ -6,8 +6,7 @@ import pytest
 from benchmarks.bench_compare import false_alarms
 from benchmarks.laws import gaussians, line_mixture
 from tradeoff import InvalidInputError, pr_curve
-from tradeoff.curves.comparison import compare_curves
-from tradeoff.curves.comparison import _covariance
+from tradeoff.curves.comparison import _covariance, compare_curves
 
 
 def estimate(real, generated, **options):

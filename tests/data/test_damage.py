@@ -29,8 +29,6 @@ from tradeoff.engine import embed_source  # noqa: E402
 from tradeoff.exceptions import UnreadableError  # noqa: E402
 from tradeoff.features import Function, decode_image  # noqa: E402
 
-pytestmark = pytest.mark.torch
-
 
 def test_a_damaged_shard_does_not_end_the_others(tmp_path):
     tarred(tmp_path / "0.tar", {"1.png": encoded(pixels()[0])})
@@ -73,6 +71,18 @@ def test_a_tar_of_nothing_but_headers(tmp_path):
 def test_an_entry_without_a_name(tmp_path):
     source = open_source(tarred(tmp_path / "a.tar", {"": b"abc", ".": b"abc", ".png": b"abc"}))
     assert [item.id for item in source] == ["a.tar/.png"]
+
+
+def test_an_entry_of_a_zip_without_a_name(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("1.png", encoded(pixels()[0]))
+        archive.writestr("x", b"content")
+    content = (tmp_path / "a.zip").read_bytes()
+    place = content.rindex(b"PK\x01\x02") + 28  # lengths of the name and of the extra field
+    damaged = content[:place] + b"\0\0\1\0" + content[place + 4 :]
+    (tmp_path / "a.zip").write_bytes(damaged)
+    (only,) = open_source(tmp_path / "a.zip")
+    assert only.id.endswith("1.png")
 
 
 def test_cells_that_are_too_long(tmp_path):

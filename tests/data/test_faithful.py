@@ -21,8 +21,6 @@ from tradeoff.data.cells import as_value  # noqa: E402
 from tradeoff.exceptions import UnreadableError  # noqa: E402
 from tradeoff.features import Pixels, decode_image  # noqa: E402
 
-pytestmark = pytest.mark.torch
-
 
 def saved(image, form, **options):
     buffer = io.BytesIO()

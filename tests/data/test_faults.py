@@ -19,8 +19,6 @@ from tradeoff.data import Broken, open_source
 from tradeoff.exceptions import UnreadableError
 from tradeoff.features import decode_image
 
-pytestmark = pytest.mark.torch
-
 
 def bomb():
     """The head of a PNG that claims 50,000 × 50,000 pixels."""

@@ -24,7 +24,6 @@ def frames():
     return {"pandas": pandas.DataFrame, "arrow": arrow.table}
 
 
-@pytest.mark.torch
 @pytest.mark.parametrize("library", ["pandas", "arrow"])
 def test_a_data_frame_is_a_table(library):
     """Its column names used to be embedded as texts, with precision and recall 1."""
@@ -38,7 +37,6 @@ def test_a_data_frame_is_a_table(library):
     assert found["curve.precision"].value < 0.9
 
 
-@pytest.mark.torch
 def test_a_data_frame_of_numbers_is_an_array_for_functions_of_features():
     pandas = pytest.importorskip("pandas")
     real, generated = np.random.default_rng(0).normal(size=(2, 100, 3))
@@ -49,7 +47,6 @@ def test_a_data_frame_of_numbers_is_an_array_for_functions_of_features():
         frechet_distance(real=mixed, generated=generated)
 
 
-@pytest.mark.torch
 def test_a_text_column_or_a_series_of_texts_is_text():
     pandas = pytest.importorskip("pandas")
     texts = ["A rose.", "Another."]
@@ -59,7 +56,6 @@ def test_a_text_column_or_a_series_of_texts_is_text():
         assert [sample.content for sample in source] == texts
 
 
-@pytest.mark.torch
 def test_columns_of_mixed_types_are_refused():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(InvalidInputError, match="must have columns of one type each"):
@@ -167,10 +163,9 @@ def test_pytorch_datasets_of_images():
         list(open_source(first.float() / 127.5 - 1))
 
 
-@pytest.mark.torch
 def test_pillow_images_are_those_of_their_files(tmp_path):
     """Transparency lies on white and EXIF turns the picture, from memory as from a file."""
-    from PIL import Image
+    Image = pytest.importorskip("PIL.Image")  # noqa: N806
 
     from tradeoff.features import Pixels
 

@@ -22,7 +22,6 @@ from tests.data.test_sources import encoded, pixels  # noqa: E402
 from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff.data import Broken, ImageArchive, ImageFolder, Records, open_source  # noqa: E402
 
-pytestmark = pytest.mark.torch
 IMAGE = encoded(pixels()[0])
 TOO_LARGE = "The content has 5,000 bytes, more than the limit of 1,000 (`most_bytes`)."
 
@@ -305,3 +304,16 @@ def test_a_number_is_not_bytes():
     found = list(Records("r", lambda: iter(rows), "image", "image"))
     assert all(isinstance(item, Broken) for item in found)
     assert found[3].reason == "The row has no column `image`."
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".txt", ".jsonl", ".zip", ".parquet"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_pipes_and_devices_are_refused_as_sources(tmp_path, suffix, kind):
+    """They would be read forever."""
+    path = tmp_path / f"a{suffix}"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(InvalidInputError, match=f"cannot be read.*{kind}"):
+        list(open_source(path))

@@ -21,7 +21,6 @@ from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
 from tradeoff.features import decode_image  # noqa: E402
 
-pytestmark = pytest.mark.torch  # the lower-bounds run installs no optional package
 N = 6
 
 
@@ -155,7 +154,10 @@ def decoded(sample):
     return decode_image(sample.id, sample.content)
 
 
-@pytest.mark.parametrize("way", LABELED | PLAIN)
+WAYS = [pytest.param(w, marks=pytest.mark.torch if w == "tensor" else ()) for w in LABELED | PLAIN]
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_images_are_the_same_in_every_way(way, tmp_path):
     value = (LABELED | PLAIN)[way](tmp_path)
     label = "kind" if way.startswith(("parquet", "arrow", "dataset")) else None

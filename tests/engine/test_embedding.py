@@ -8,7 +8,7 @@ import pytest
 
 from tradeoff import InvalidInputError
 from tradeoff.data import Broken, Items, Sample, open_source
-from tradeoff.engine import embed_source, local
+from tradeoff.engine import chunks, embed_source
 from tradeoff.exceptions import UnreadableError
 from tradeoff.features import Function, Identity
 
@@ -130,7 +130,7 @@ def test_features_do_not_depend_on_how_chunks_are_closed(monkeypatch):
     function = Function(project, "project", "image", "1")
     found = []
     for most in (10**9, 192 * 5, 1):
-        monkeypatch.setattr(local, "_CHUNK_BYTES", most)
+        monkeypatch.setattr(chunks, "_CHUNK_BYTES", most)
         found.append(embed_source(open_source(images), function, progress=False).features)
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
@@ -154,3 +154,19 @@ def test_preparing_overlaps_with_embedding():
     start = time.perf_counter()
     embed_source(open_source(images), Sleepy())
     assert time.perf_counter() - start < 0.064 * 10 * 1.6
+
+
+class Odd:
+    name, kind, preprocessing, weights = "odd", "text", "", ""
+
+    def prepare(self, sample):
+        return sample.content
+
+    def embed(self, prepared):
+        return np.array([[np.inf if text == "b" else 0.0] for text in prepared])
+
+
+def test_features_must_be_finite_and_the_sample_is_named():
+    """Also those of samples after the first one."""
+    with pytest.raises(InvalidInputError, match=r"features of `poems\[1\]` must be finite.*`odd`"):
+        embed_source(open_source(["a", "b"], name="poems"), Odd(), progress=False)

@@ -1,5 +1,6 @@
 """Embedders without weights: given features, functions and tables."""
 
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -132,6 +133,19 @@ def test_columns_of_lists_are_refused(value):
     """Their text was a category."""
     with pytest.raises(InvalidInputError, match="column `x` must hold numbers, texts or truth"):
         TableEncoder.fit([{"x": value}])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [date(2020, 1, 2), datetime(2020, 1, 2), time(3), timedelta(1), np.datetime64("2020-01-02")],
+)
+def test_columns_of_dates_are_refused(value):
+    """Every date was a category of its own."""
+    message = "column `born` must hold numbers.*convert dates and times to numbers"
+    with pytest.raises(InvalidInputError, match=message):
+        TableEncoder.fit([{"born": value}])
+    with pytest.raises(InvalidInputError, match=message):
+        TableEncoder.fit([{"born": "x"}]).prepare(Sample("0", {"born": value}))
 
 
 def test_numbers_too_large_to_standardize():

@@ -201,9 +201,10 @@ def test_a_shelf_of_another_version_is_left_alone(tmp_path):
     about.write_text(about.read_text().replace('"schema": 2', '"schema": 1'))
     with pytest.warns(UserWarning, match="written by another version of tradeoff"):
         assert FeatureStore(tmp_path).contents() == []
-    about.write_text("{")
-    with pytest.raises(InvalidInputError, match="must describe an embedder"):
-        FeatureStore(tmp_path).contents()
+    for text in ("{", "[" * 100_000):
+        about.write_text(text)
+        with pytest.raises(InvalidInputError, match="must describe an embedder"):
+            FeatureStore(tmp_path).contents()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

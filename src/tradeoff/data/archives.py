@@ -145,7 +145,7 @@ def _zip_files(path: Path, most_bytes: int) -> Iterator[_File | Broken]:
     with archive:
         for entry in archive.infolist():
             name = valid(entry.filename)
-            if entry.is_dir() or not _is_image(name):
+            if name.endswith("/") or not _is_image(name):  # `is_dir` fails for an empty name
                 continue
             if _escapes(name):
                 yield Broken(name, _LEADS_OUT)

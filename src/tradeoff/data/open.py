@@ -15,9 +15,10 @@ from tradeoff.data.arrays import ArraySource, load_array
 from tradeoff.data.frames import read_frame
 from tradeoff.data.images import ImageFolder
 from tradeoff.data.items import is_dataset, open_items
+from tradeoff.data.reading import check_regular, reason
 from tradeoff.data.records import read_arrow, read_csv, read_dataset, read_parquet
 from tradeoff.data.text import TextFile
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 if TYPE_CHECKING:
     from tradeoff.data.base import Kind, Source
@@ -95,6 +96,10 @@ def _open_path(path: Path, fields: dict[str, Any]) -> Source:
         raise InvalidInputError(f"`{path}` does not exist.")
     if path.is_dir():
         return _open_folder(path, fields)
+    try:
+        check_regular(path)  # a pipe or a device may never end
+    except (OSError, UnreadableError) as error:
+        raise InvalidInputError(f"`{path}` cannot be read: {reason(error)}.") from None
     suffix = path.suffix.lower()
     if path.name.lower().endswith(_ARCHIVES):
         return ImageArchive((path,))

@@ -23,7 +23,7 @@ from tradeoff.data.reading import (
 )
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
-__all__ = ["Records", "read_arrow", "read_csv", "read_dataset", "read_parquet"]
+__all__ = ["OWN_METADATA", "Records", "read_arrow", "read_csv", "read_dataset", "read_parquet"]
 
 Row = Mapping[str, Any]
 _COLUMNS: dict[Kind, tuple[str, ...]] = {
@@ -32,6 +32,8 @@ _COLUMNS: dict[Kind, tuple[str, ...]] = {
     "features": ("features", "embedding", "embeddings"),
     "table": (),
 }
+OWN_METADATA = {"tradeoff.result": "1"}
+"""Metadata of the schema of results in Parquet, by which they are not taken for samples."""
 _MOST_ROWS = 64
 _MOST_HELD_BYTES = 64 * 2**20
 
@@ -186,12 +188,21 @@ def read_parquet(path: Path, **options: Any) -> Records:
     is_folder = path.is_dir()
     files = sorted(path.glob("*.parquet")) if is_folder else [path]
     columns, first_error = dict[Path, list[str]](), None
+    own = set[Path]()
     for file in files:
         try:
             with _open_parquet(parquet, file) as opened:
-                columns[file] = list(opened.schema_arrow.names)
+                if _is_own(opened.schema_arrow.metadata):
+                    own.add(file)
+                else:
+                    columns[file] = list(opened.schema_arrow.names)
         except Exception as error:  # of Arrow's own kinds
             first_error = first_error or error
+    files = [file for file in files if file not in own]
+    if own and not files:
+        raise InvalidInputError(
+            f"`{path}` is a result or a store of tradeoff, not samples: pass the samples."
+        )
     if not columns:
         why = "it is empty" if first_error is None else reason(first_error)
         raise InvalidInputError(f"`{path}` must be a Parquet file, or a folder of them. {why}.")
@@ -214,6 +225,11 @@ def _open_parquet(parquet: Any, file: Path) -> Any:
     return parquet.ParquetFile(
         file, buffer_size=2**20, pre_buffer=False, page_checksum_verification=True
     )
+
+
+def _is_own(metadata: Mapping[bytes, bytes] | None) -> bool:
+    """Whether tradeoff wrote a file, as a result or into a store of features."""
+    return any(mark in (metadata or {}) for mark in (b"tradeoff.result", b"tradeoff.schema"))
 
 
 def _parquet_rows(parquet: Any, file: Path) -> Iterator[Row | Broken]:

@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-import heapq
-import os
-import queue
-import sys
-import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Mapping, Sized
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from tradeoff._progress import track
 from tradeoff._validation import check_choice, check_count, check_features
-from tradeoff.data.base import Broken, Sample
-from tradeoff.exceptions import InvalidInputError, UnreadableError
-from tradeoff.features.network import BATCH
+from tradeoff.data.base import Broken
+from tradeoff.engine.choice import choose_by_id, only_chosen
+from tradeoff.engine.chunks import Chunk, Prepared, in_background, prepare_chunks
+from tradeoff.exceptions import InvalidInputError
 from tradeoff.features.plain import Identity
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tradeoff.data.base import Kind, Source
+    from tradeoff.data.base import Source
     from tradeoff.features.base import Embedder
     from tradeoff.features.store import FeatureStore, Shelf
 
 __all__ = ["Embedded", "embed_source"]
-
-_CHUNK: dict[Kind, int] = {"image": 64, "text": 512, "table": 512, "features": 512}
-_CHUNK_BYTES = 64 * 1024 * 1024 * 3  # that many images of one megapixel are a whole chunk
-_AHEAD = 2
-_THREADS = 2
-_IN_FLIGHT = 2 * _THREADS
-_IN_FLIGHT_BYTES = 64 * 2**20
-_NICENESS = 5
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -116,13 +100,13 @@ def embed_source(
         raise InvalidInputError(
             f"`{name}` holds {source.kind} samples, and `{embedder.name}` embeds {embedder.kind}."
         )
-    chosen = None if limit is None else _chosen(source, check_count("limit", limit), seed)
+    chosen = None if limit is None else choose_by_id(source, check_count("limit", limit), seed)
     keeps = not isinstance(embedder, Identity) and getattr(embedder, "version", "") is not None
     shelf = store.shelf(embedder) if store is not None and keeps else None
     run = _Run(name=name, embedder=embedder, shelf=shelf, stops=broken == "stop")
     total = len(source) if isinstance(source, Sized) else None
     with nullcontext() if shelf is None else shelf:
-        chunks = _in_background(_prepared(_only(source, chosen), embedder, shelf))
+        chunks = in_background(prepare_chunks(only_chosen(source, chosen), embedder, shelf))
         with closing(chunks):
             for chunk in track(
                 chunks,
@@ -133,37 +117,6 @@ def embed_source(
             ):
                 run.take(chunk)
     return run.result()
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Prepared(Sample):
-    """A sample whose content is dropped once it is prepared; of its content the hash is left."""
-
-    known: str = ""
-    ready: Any = None
-    fresh: bool = False
-
-    @property
-    def digest(self) -> str:
-        """The hash of the content that was dropped."""
-        return self.known
-
-
-@dataclass
-class _Chunk:
-    """Some items in order; those that are to be embedded are prepared."""
-
-    items: list[_Prepared | Broken] = field(default_factory=list)
-    size: int = 0
-
-    def add(self, item: _Prepared | Broken) -> None:
-        self.items.append(item)
-        self.size += 0 if isinstance(item, Broken) else _size(item.ready)
-
-    def is_full(self, most: int) -> bool:
-        """By number or by bytes; after a whole batch, if the next one would not fit."""
-        fits = self.size < (_CHUNK_BYTES / 2 if len(self.items) == BATCH else _CHUNK_BYTES)
-        return len(self.items) >= most or not fits
 
 
 @dataclass
@@ -183,10 +136,11 @@ class _Run:
     embedded: int = 0
     columns: int = 0
 
-    def take(self, chunk: _Chunk) -> None:
-        fresh = [item for item in chunk.items if isinstance(item, _Prepared) and item.fresh]
+    def take(self, chunk: Chunk) -> None:
+        fresh = [item for item in chunk.items if isinstance(item, Prepared) and item.fresh]
         if fresh:
             features = self.embedder.embed([item.ready for item in fresh])
+            self._check_finite(fresh, features)
             self.columns = self.columns or features.shape[1]
             if features.shape[1] != self.columns:
                 raise InvalidInputError(
@@ -207,6 +161,14 @@ class _Run:
             self.labels.append(self._one(item.label))
             if self.shelf is not None:
                 self.digests.append(item.digest)
+
+    def _check_finite(self, fresh: list[Prepared], features: npt.NDArray[Any]) -> None:
+        finite = np.isfinite(features).all(1)
+        if not finite.all():
+            raise InvalidInputError(
+                f"The features of `{fresh[int(finite.argmin())].id}` must be finite. Got NaN or "
+                f"infinity from `{self.embedder.name}`: check the encoder, or its precision."
+            )
 
     def _one(self, label: str | None) -> str | None:
         """The same string for the same label, of which there are many."""
@@ -248,122 +210,3 @@ class _Run:
                 "columns": features.shape[1],
             },
         )
-
-
-def _prepared(
-    items: Iterator[Sample | Broken], embedder: Embedder, shelf: Shelf | None
-) -> Iterator[_Chunk]:
-    """Chunks of which all that is not on the shelf has been prepared."""
-
-    def prepare(item: Sample | Broken) -> _Prepared | Broken:
-        if isinstance(item, Broken):
-            return item
-        digest = "" if shelf is None else item.digest
-        if shelf is not None and digest in shelf:
-            return _Prepared(item.id, b"", item.label, digest)
-        try:
-            ready = embedder.prepare(item)
-        except UnreadableError as error:
-            return Broken(item.id, str(error))
-        return _Prepared(item.id, b"", item.label, digest, ready, fresh=True)
-
-    chunk = _Chunk()
-    with ThreadPoolExecutor(_THREADS, initializer=_step_back) as pool:
-        for item in _in_order(pool, prepare, items):
-            chunk.add(item)
-            if chunk.is_full(_CHUNK[embedder.kind]):
-                yield chunk
-                chunk = _Chunk()
-    if chunk.items:
-        yield chunk
-
-
-def _in_order(
-    pool: ThreadPoolExecutor,
-    prepare: Callable[[Sample | Broken], _Prepared | Broken],
-    items: Iterator[Sample | Broken],
-) -> Iterator[_Prepared | Broken]:
-    """Results in the order of the items, of which few and not many bytes are in flight."""
-    waiting: deque[tuple[int, Future[_Prepared | Broken]]] = deque()
-    held = 0
-    for item in items:
-        size = 0 if isinstance(item, Broken) else _size(item.content)
-        while waiting and (len(waiting) >= _IN_FLIGHT or held + size > _IN_FLIGHT_BYTES):
-            done, future = waiting.popleft()
-            held -= done
-            yield future.result()
-        waiting.append((size, pool.submit(prepare, item)))
-        held += size
-    while waiting:
-        yield waiting.popleft()[1].result()
-
-
-def _size(content: Any) -> int:
-    """Bytes of pixels, texts and encoded images; everything else is small."""
-    if isinstance(content, np.ndarray):
-        return content.nbytes
-    return len(content) if isinstance(content, (bytes, str)) else 0
-
-
-def _step_back() -> None:
-    """Let the network's threads go first: each that waits makes all of them wait."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
-
-
-def _in_background(items: Iterator[T]) -> Generator[T]:
-    """The same items, from a thread that is a little ahead."""
-    ready: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(_AHEAD)
-    stopped = threading.Event()
-
-    def offer(item: T | None, error: BaseException | None = None) -> bool:
-        while not stopped.is_set():
-            try:
-                ready.put((item, error), timeout=0.1)
-            except queue.Full:
-                continue
-            return True
-        return False
-
-    def run() -> None:
-        try:
-            for item in items:
-                if not offer(item):
-                    return
-            offer(None)
-        except BaseException as error:
-            offer(None, error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    try:
-        while True:
-            item, error = ready.get()
-            if error is not None:
-                raise error
-            if item is None:
-                return
-            yield item
-    finally:
-        stopped.set()
-        thread.join()
-
-
-def _chosen(source: Source, limit: int, seed: int) -> set[int]:
-    """Places of the samples that a seeded hash of their ids puts first."""
-    if isinstance(getattr(source, "values", None), Iterator):
-        raise InvalidInputError(
-            "`limit` chooses among all samples, and an iterator can be read only once: pass a list."
-        )
-    key = seed.to_bytes(8, "little")
-
-    ranks = (
-        (blake2b(item.id.encode(errors="surrogatepass"), digest_size=16, key=key).digest(), place)
-        for place, item in enumerate(source)
-    )
-    return {place for _, place in heapq.nsmallest(limit, ranks)}
-
-
-def _only(source: Source, chosen: set[int] | None) -> Iterator[Sample | Broken]:
-    return (item for i, item in enumerate(source) if chosen is None or i in chosen)

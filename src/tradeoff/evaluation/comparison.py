@@ -17,8 +17,9 @@ from tradeoff._registry import resolve
 from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.comparison import compare_curves
+from tradeoff.evaluation.decoding import build, decoding, fits, read_fields
 from tradeoff.evaluation.pipeline import open_both
-from tradeoff.evaluation.result import Evaluation, evaluation_files, read_fields
+from tradeoff.evaluation.result import Evaluation, evaluation_files
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings
 
@@ -140,11 +141,15 @@ class Comparison:
     @classmethod
     def from_json(cls, text: str) -> Comparison:
         """Read what `to_json` wrote."""
-        fields = read_fields(text, _SCHEMA, _VERSION)
-        return cls(
-            {n: Evaluation.from_json(json.dumps(e)) for n, e in fields["evaluations"].items()},
-            tuple(Difference(**found) for found in fields["differences"]),
-        )
+        with decoding("The JSON of a comparison"):
+            fields = read_fields(text, _SCHEMA, _VERSION, finite=False)
+            models, differences = fields["evaluations"], fields["differences"]
+            if not (fits(models, dict[str, dict[str, Any]]) and len(models) > 1):
+                raise TypeError("`evaluations` must hold at least two models")
+            return cls(
+                {name: Evaluation.from_json(json.dumps(one)) for name, one in models.items()},
+                tuple(build(Difference, found) for found in differences),
+            )
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``comparison.json``, and a folder for each model.

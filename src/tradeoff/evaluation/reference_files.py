@@ -11,11 +11,14 @@ import numpy as np
 
 from tradeoff._extras import import_extra
 from tradeoff._files import check_outputs
-from tradeoff.data.base import Broken
+from tradeoff.data.base import Broken, Kind
+from tradeoff.data.records import OWN_METADATA
+from tradeoff.evaluation.decoding import check_types, fits
 from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.moments import Moments
 from tradeoff.neighbors.support import OwnNeighbors
 from tradeoff.samples import Side
+from tradeoff.settings import EmbedSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +27,14 @@ __all__ = ["is_reference", "read_reference", "write_reference"]
 
 _SCHEMA = "tradeoff.Reference"
 _VERSION = 1
+_TYPES: dict[str, Any] = {
+    "kind": Kind,
+    "encoder": dict[str, str],
+    "settings": dict[str, Any],
+    "broken": list[list[str]],
+    "table": dict[str, list[Any]] | None,
+    "checksums": dict[str, str],
+}
 _ABOUT, _SAMPLES, _DERIVED = "reference.json", "samples.parquet", "derived.npz"
 
 
@@ -52,7 +63,8 @@ def write_reference(
             "id": arrow.array(side.ids, arrow.string()),
             "label": arrow.array(side.labels, arrow.string()),
             "features": arrow.FixedSizeListArray.from_arrays(flat, side.columns),
-        }
+        },
+        metadata=OWN_METADATA,
     )
     parquet.write_table(table, folder / _SAMPLES)
     np.savez(folder / _DERIVED, **_derived(side))
@@ -106,13 +118,28 @@ def _description(folder: Path) -> dict[str, Any]:
             "reference anew."
         )
     try:
+        _check(about)
         about["broken"] = [Broken(*item) for item in about["broken"]]
-        missing = {"kind", "encoder", "settings", "table", "checksums"} - set(about)
-    except (TypeError, KeyError) as error:
-        raise _damaged(path, first_line(error)) from None
-    if missing or set(about["checksums"]) != {_SAMPLES, _DERIVED}:
-        raise _damaged(path)
+    except (TypeError, KeyError, ValueError) as error:
+        raise _damaged(path, f"{type(error).__name__}: {first_line(error)}") from None
     return dict(about)
+
+
+def _check(about: Mapping[str, Any]) -> None:
+    """Check the fields of a description, which has no checksum of its own."""
+    for name, hint in _TYPES.items():
+        if not fits(about[name], hint):
+            raise TypeError(f"`{name}` has the wrong type")
+    check_types(EmbedSettings(**about["settings"]))
+    missing = {"features", "preprocessing", "weights"} - about["encoder"].keys()
+    if missing or about["checksums"].keys() != {_SAMPLES, _DERIVED}:
+        raise ValueError("an encoder or a checksum is missing")
+    for name, mean, deviation in (about["table"] or {"numbers": []})["numbers"]:
+        if not (fits(name, str) and fits(mean, float) and fits(deviation, float) and deviation):
+            raise TypeError("`numbers` of the table has the wrong type")
+    for name, values in (about["table"] or {"categories": []})["categories"]:
+        if not (fits(name, str) and fits(values, list[str])):
+            raise TypeError("`categories` of the table has the wrong type")
 
 
 def _damaged(path: Path, reason: str = "") -> InvalidInputError:

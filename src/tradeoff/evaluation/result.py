@@ -14,6 +14,8 @@ from tradeoff._files import check_outputs
 from tradeoff._registry import resolve
 from tradeoff.core.curve import PRCurve
 from tradeoff.data.base import Broken
+from tradeoff.data.records import OWN_METADATA
+from tradeoff.evaluation.decoding import build, check_types, decoding, fits, read_fields
 from tradeoff.evaluation.findings import Finding
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.metrics.score import Score
@@ -30,6 +32,17 @@ _SCHEMA = "tradeoff.Evaluation"
 _VERSION = 2
 _CURVES = ("curve", "ceiling", "certificate")
 _SIDES = ("real", "generated")
+_TYPES: dict[str, Any] = {
+    "scores": dict[str, dict[str, Any]],
+    "findings": list[dict[str, Any]],
+    "warnings": list[str],
+    "tightness": str | None,
+    "broken": dict[str, list[list[str]]],
+    "settings": dict[str, Any],
+    "provenance": dict[str, Any],
+}
+# What reports show of the provenance.
+_PROVENANCE: dict[str, Any] = {"samples": dict[str, int], "features": str, "estimator": str}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +79,21 @@ class SampleValues:
         arrow = import_extra("pyarrow", extra="images", purpose="Writing Parquet")
         parquet = import_extra("pyarrow.parquet", extra="images", purpose="Writing Parquet")
         columns = {"id": list(self.ids), "label": arrow.array(self.labels, arrow.string())}
-        parquet.write_table(arrow.table(columns | dict(self.values)), path)
+        table = arrow.table(columns | dict(self.values), metadata=OWN_METADATA)
+        parquet.write_table(table, path)
 
     @classmethod
     def read_parquet(cls, path: str | Path) -> SampleValues:
         """Read what `write_parquet` wrote."""
         parquet = import_extra("pyarrow.parquet", extra="images", purpose="Reading Parquet")
-        table = parquet.read_table(path)
-        values = {
-            name: table.column(name).to_numpy()
-            for name in table.column_names
-            if name not in ("id", "label")
-        }
-        ids, labels = (tuple(table.column(name).to_pylist()) for name in ("id", "label"))
-        return cls(ids, labels, values)
+        with decoding(f"`{path}`"), parquet.ParquetFile(path) as file:
+            table = file.read()
+            table.validate(full=True)
+            ids, labels = (tuple(table.column(name).to_pylist()) for name in ("id", "label"))
+            if not (fits(ids, tuple[str, ...]) and fits(labels, tuple[str | None, ...])):
+                raise TypeError("ids and labels must be texts")
+            names = [name for name in table.column_names if name not in ("id", "label")]
+            return cls(ids, labels, {name: _values(table.column(name)) for name in names})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -163,25 +177,32 @@ class Evaluation:
     @classmethod
     def from_json(cls, text: str, samples: Mapping[str, SampleValues] | None = None) -> Evaluation:
         """Read what `to_json` wrote, in this or an earlier version."""
-        fields = read_fields(text, _SCHEMA, _VERSION)
-        curves = {
-            name: None if fields[name] is None else PRCurve.from_json(json.dumps(fields[name]))
-            for name in _CURVES
-        }
-        return cls(
-            scores={key: Score(**score) for key, score in fields["scores"].items()},
-            findings=tuple(Finding(**finding) for finding in fields["findings"]),
-            warnings=tuple(fields["warnings"]),
-            tightness=fields["tightness"],
-            broken={
-                side: tuple(Broken(*item) for item in items)
-                for side, items in fields["broken"].items()
-            },
-            samples=samples,
-            settings=Settings.of(fields["settings"]),
-            provenance=fields["provenance"],
-            **curves,
-        )
+        with decoding("The JSON of an evaluation"):
+            fields = read_fields(text, _SCHEMA, _VERSION, finite=True)
+            for name, hint in _TYPES.items():
+                if not fits(fields[name], hint):
+                    raise TypeError(f"`{name}` has the wrong type")
+            for name, hint in _PROVENANCE.items():
+                if not fits(fields["provenance"][name], hint):
+                    raise TypeError(f"`{name}` of the provenance has the wrong type")
+            curves = {
+                name: None if fields[name] is None else PRCurve.from_json(json.dumps(fields[name]))
+                for name in _CURVES
+            }
+            return cls(
+                scores={key: build(Score, score) for key, score in fields["scores"].items()},
+                findings=tuple(build(Finding, finding) for finding in fields["findings"]),
+                warnings=tuple(fields["warnings"]),
+                tightness=fields["tightness"],
+                broken={
+                    side: tuple(check_types(Broken(*item)) for item in items)
+                    for side, items in fields["broken"].items()
+                },
+                samples=samples,
+                settings=check_types(Settings.of(fields["settings"])),
+                provenance=fields["provenance"],
+                **curves,
+            )
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``evaluation.json``, and ``real.parquet`` and ``generated.parquet`` by id.
@@ -202,11 +223,13 @@ class Evaluation:
         """Read what `save` wrote."""
         folder = Path(folder)
         try:
-            text = (folder / "evaluation.json").read_text(encoding="utf-8")
+            content = (folder / "evaluation.json").read_bytes()
         except OSError as error:
             raise InvalidInputError(
                 f"`{folder}` must hold an evaluation. {error.strerror}: evaluation.json."
             ) from None
+        with decoding(f"`{folder / 'evaluation.json'}`"):
+            text = content.decode("utf-8")
         paths = {side: folder / f"{side}.parquet" for side in _SIDES}
         samples = {s: SampleValues.read_parquet(p) for s, p in paths.items() if p.exists()}
         return cls.from_json(text, samples or None)
@@ -217,19 +240,12 @@ def evaluation_files(folder: Path) -> list[Path]:
     return [folder / "evaluation.json", *(folder / f"{side}.parquet" for side in _SIDES)]
 
 
-def read_fields(text: str, schema: str, version: int) -> dict[str, Any]:
-    """Fields of a JSON object of a schema."""
-    try:
-        fields = json.loads(text)
-    except ValueError as error:
-        raise InvalidInputError(f"The text must be JSON of a result. {error}.") from None
-    found = (fields.get("schema"), fields.get("version")) if isinstance(fields, dict) else None
-    if found != (schema, version):
-        raise InvalidInputError(
-            f"The JSON must have the schema {schema} version {version}. Got {found}: measure again "
-            "to get a result of this version."
-        )
-    return dict(fields)
+def _values(column: Any) -> npt.NDArray[Any]:
+    """Numbers, or ids of other samples."""
+    values: npt.NDArray[Any] = column.to_numpy()
+    if values.dtype.kind not in "fiub" and not all(isinstance(one, str) for one in values):
+        raise TypeError("values of samples must be numbers or texts")
+    return values
 
 
 def _plain(value: Any) -> Any:

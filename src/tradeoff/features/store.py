@@ -333,7 +333,7 @@ def _read_about(file: Path) -> dict[str, Any]:
     try:
         about = json.loads(file.read_text(encoding="utf-8"))
         return {key: about[key] for key in ("name", "preprocessing", "weights", "schema")}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInputError(
             f"`{file}` must describe an embedder. It cannot be read: {first_line(error)}. Delete "
             "it, and the next run writes it again."

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from decimal import Decimal
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["TableEncoder"]
 
 _MOST_CATEGORIES = 50
+_TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)  # a datetime is a date
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,12 @@ def _as_word(column: str, value: object) -> str:
             f"The column `{column}` must hold numbers, texts or truth values. Got a "
             f"{type(value).__name__}: leave it out, or pass `column` and `kind` if it holds the "
             "samples."
+        )
+    if isinstance(value, _TIMES):
+        raise InvalidInputError(
+            f"The column `{column}` must hold numbers, texts or truth values. Got a "
+            f"{type(value).__name__}: convert dates and times to numbers, such as days since a "
+            "fixed date, or leave the column out."
         )
     number = _as_number(value)
     return str(value) if number is None or number % 1 else f"{number:.0f}"

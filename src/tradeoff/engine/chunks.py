@@ -1,0 +1,169 @@
+"""Chunks of prepared samples: threads read and prepare them a little ahead of the network."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from tradeoff.data.base import Broken, Sample
+from tradeoff.exceptions import UnreadableError
+from tradeoff.features.network import BATCH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from tradeoff.data.base import Kind
+    from tradeoff.features.base import Embedder
+    from tradeoff.features.store import Shelf
+
+__all__ = ["Chunk", "Prepared", "in_background", "prepare_chunks"]
+
+_CHUNK: dict[Kind, int] = {"image": 64, "text": 512, "table": 512, "features": 512}
+_CHUNK_BYTES = 64 * 1024 * 1024 * 3  # that many images of one megapixel are a whole chunk
+_AHEAD = 2
+_THREADS = 2
+_IN_FLIGHT = 2 * _THREADS
+_IN_FLIGHT_BYTES = 64 * 2**20
+_NICENESS = 5
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Prepared(Sample):
+    """A sample whose content is dropped once it is prepared; of its content the hash is left."""
+
+    known: str = ""
+    ready: Any = None
+    fresh: bool = False
+
+    @property
+    def digest(self) -> str:
+        """The hash of the content that was dropped."""
+        return self.known
+
+
+@dataclass
+class Chunk:
+    """Some items in order; those that are to be embedded are prepared."""
+
+    items: list[Prepared | Broken] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, item: Prepared | Broken) -> None:
+        """Append an item, and count its bytes."""
+        self.items.append(item)
+        self.size += 0 if isinstance(item, Broken) else _size(item.ready)
+
+    def is_full(self, most: int) -> bool:
+        """By number or by bytes; after a whole batch, if the next one would not fit."""
+        fits = self.size < (_CHUNK_BYTES / 2 if len(self.items) == BATCH else _CHUNK_BYTES)
+        return len(self.items) >= most or not fits
+
+
+def prepare_chunks(
+    items: Iterator[Sample | Broken], embedder: Embedder, shelf: Shelf | None
+) -> Iterator[Chunk]:
+    """Chunks of which all that is not on the shelf has been prepared."""
+
+    def prepare(item: Sample | Broken) -> Prepared | Broken:
+        if isinstance(item, Broken):
+            return item
+        digest = "" if shelf is None else item.digest
+        if shelf is not None and digest in shelf:
+            return Prepared(item.id, b"", item.label, digest)
+        try:
+            ready = embedder.prepare(item)
+        except UnreadableError as error:
+            return Broken(item.id, str(error))
+        return Prepared(item.id, b"", item.label, digest, ready, fresh=True)
+
+    chunk = Chunk()
+    with ThreadPoolExecutor(_THREADS, initializer=_step_back) as pool:
+        for item in _in_order(pool, prepare, items):
+            chunk.add(item)
+            if chunk.is_full(_CHUNK[embedder.kind]):
+                yield chunk
+                chunk = Chunk()
+    if chunk.items:
+        yield chunk
+
+
+def _in_order(
+    pool: ThreadPoolExecutor,
+    prepare: Callable[[Sample | Broken], Prepared | Broken],
+    items: Iterator[Sample | Broken],
+) -> Iterator[Prepared | Broken]:
+    """Results in the order of the items, of which few and not many bytes are in flight."""
+    waiting: deque[tuple[int, Future[Prepared | Broken]]] = deque()
+    held = 0
+    for item in items:
+        size = 0 if isinstance(item, Broken) else _size(item.content)
+        while waiting and (len(waiting) >= _IN_FLIGHT or held + size > _IN_FLIGHT_BYTES):
+            done, future = waiting.popleft()
+            held -= done
+            yield future.result()
+        waiting.append((size, pool.submit(prepare, item)))
+        held += size
+    while waiting:
+        yield waiting.popleft()[1].result()
+
+
+def _size(content: Any) -> int:
+    """Bytes of pixels, texts and encoded images; everything else is small."""
+    if isinstance(content, np.ndarray):
+        return content.nbytes
+    return len(content) if isinstance(content, (bytes, str)) else 0
+
+
+def _step_back() -> None:
+    """Let the network's threads go first: each that waits makes all of them wait."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+
+
+def in_background(items: Iterator[T]) -> Generator[T]:
+    """The same items, from a thread that is a little ahead."""
+    ready: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(_AHEAD)
+    stopped = threading.Event()
+
+    def offer(item: T | None, error: BaseException | None = None) -> bool:
+        while not stopped.is_set():
+            try:
+                ready.put((item, error), timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def run() -> None:
+        try:
+            for item in items:
+                if not offer(item):
+                    return
+            offer(None)
+        except BaseException as error:
+            offer(None, error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = ready.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+    finally:
+        stopped.set()
+        thread.join()

