@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.harness import Row, run
 from benchmarks.scenarios import STORE, cifar_models, table_models, text_models
 from tradeoff import evaluate
+from tradeoff.evaluation import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SIZE = 5000
 LOSSES = frozenset({"precision lost", "recall lost"})
-IMAGES = {"features": "efficientnet-lite0", "size": 128, "store": STORE}
-TEXTS = {"features": "all-minilm-l6-v2", "store": STORE}
+IMAGES = {"encoder": "efficientnet-lite0", "size": 128, "store": STORE}
+TEXTS = {"encoder": "all-minilm-l6-v2", "store": STORE}
 
 
 def row(
     real: Any, generated: Any, wrong: frozenset[str], right: frozenset[str], **options: Any
 ) -> Row:
     """Headline scores, what was found, and how much of that is mistaken."""
-    result = evaluate(real=real, generated=generated, **options)
+    result = evaluate(real=Reference.make(real, **options), generated=generated)
     found = {finding.name for finding in result.findings}
     shown = {
         name: f"{score.value_text} {score.interval_text}"

@@ -16,6 +16,7 @@ from tradeoff.core import PRCurve
 from tradeoff.data import Sample, open_source
 from tradeoff.engine import Embedded, embed_source
 from tradeoff.evaluation import Comparison, Evaluation, Reference, compare, evaluate
+from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.features import (
     FeatureStore,
     Function,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tradeoff.data import Source
-    from tradeoff.features import Embedder
+    from tradeoff.features import Encoder
 
 VALUE = "value"
 BROKEN = "broken item"
@@ -90,7 +91,7 @@ def checked(embedded: Embedded) -> str:
     return BROKEN if embedded.broken else VALUE
 
 
-def _embedder(source: Source) -> Embedder:
+def _embedder(source: Source) -> Encoder:
     if source.kind == "table":
         rows = (item.content for item in source if isinstance(item, Sample))
         return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))
@@ -119,7 +120,7 @@ def evaluate_config(folder: Path) -> str:
     """Run the evaluation that a TOML file describes, and write the result."""
     chosen = read_config(folder / "run.toml")
     real, generated = (chosen.pop(side, folder / f"{side}.npy") for side in ("real", "generated"))
-    result = evaluate(real=real, generated=generated, settings=Settings.of(chosen), progress=False)
+    result = evaluate_sources(real, generated, Settings.of(chosen), progress=False)
     result.to_json()
     return BROKEN if any(result.broken.values()) else VALUE
 
@@ -240,7 +241,7 @@ def run_onnx(folder: Path) -> str:
     return _run_images(NetworkFile(path, 8))
 
 
-def _run_images(encoder: Embedder) -> str:
+def _run_images(encoder: Encoder) -> str:
     shades = np.stack([np.full((9, 9, 3), shade, np.uint8) for shade in (10, 200)])
     return checked(embed_source(open_source(shades), encoder, progress=False))
 

@@ -200,7 +200,7 @@ def test_version_and_protocols():
 def test_a_store_is_made_and_inspected(tmp_path):
     (tmp_path / "texts.txt").write_text("A rose.\nA cat.\nA dog.\n")
     store = ("--store", tmp_path / "store")
-    arguments = ("embed", tmp_path / "texts.txt", *store, "--features", "all-minilm-l6-v2", "-q")
+    arguments = ("embed", tmp_path / "texts.txt", *store, "--encoder", "all-minilm-l6-v2", "-q")
     assert "3 samples by all-minilm-l6-v2, 384 columns: 3 embedded, 0 found" in (
         tradeoff(*arguments).stdout
     )
@@ -383,7 +383,7 @@ def test_names_of_files_do_not_control_the_terminal(tmp_path):
             Image.fromarray(pixels).save(tmp_path / side / f"{i}\n\x1b[2J.png")
     (tmp_path / "generated" / "bad\x1b[31m.png").write_bytes(b"not an image")
     sources = ("--real", tmp_path / "real", "--generated", tmp_path / "generated")
-    size = ("--features", "efficientnet-lite0", "--size", 32)
+    size = ("--encoder", "efficientnet-lite0", "--size", 32)
     options = ("--estimator", "logistic", "--keep", 20, "--ids", tmp_path / "ids.txt")
     done = tradeoff("filter", *sources, *size, *options)
     assert done.exit_code == 0, done.stderr

@@ -178,7 +178,7 @@ def test_faults_do_not_stop_an_evaluation_and_are_named(tmp_path):
     result = evaluate(
         real=tmp_path / "real",
         generated=tmp_path / "generated",
-        features=lambda images: [np.asarray(image).mean((0, 1)) for image in images],
+        encoder=lambda images: [np.asarray(image).mean((0, 1)) for image in images],
         metrics="curve",
         estimator="logistic",
         diagnose=False,

@@ -35,7 +35,7 @@ def test_features_come_in_the_order_of_the_source():
     np.testing.assert_array_equal(embedded.features, letters(TEXTS))
     assert embedded.ids == tuple(f"t[{i}]" for i in range(1300))
     assert embedded.reused == 0
-    assert embedded.provenance["features"] == "letters"
+    assert embedded.provenance["encoder"] == "letters"
     assert embedded.provenance["samples"] == 1300
 
 

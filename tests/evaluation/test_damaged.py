@@ -41,7 +41,7 @@ EVALUATION_DAMAGES = {
     "an infinite number": lambda f: put(f, "scores", "curve.recall", "low", np.inf),
     "scores that are a list": lambda f: put(f, "scores", []),
     "half a character": lambda f: put(f, "warnings", ["\ud800"]),
-    "provenance without features": lambda f: without(f, "provenance", "features"),
+    "provenance without features": lambda f: without(f, "provenance", "encoder"),
     "sizes that are texts": lambda f: put(f, "provenance", "samples", "real", "many"),
     "a level that is a text": lambda f: put(f, "settings", "level", "high"),
     "metrics that are a number": lambda f: put(f, "settings", "metrics", 3),

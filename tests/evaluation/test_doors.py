@@ -3,13 +3,14 @@
 import json
 import tarfile
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks.scenarios import Images, cifar_models, write_folder, write_npz
 from tests.cli.run import tradeoff
-from tradeoff import Settings, evaluate
+from tradeoff import Settings
 from tradeoff.settings import write_config
 
 pytestmark = [
@@ -18,7 +19,7 @@ pytestmark = [
 ]
 
 SETTINGS = Settings(
-    features="efficientnet-lite0",
+    encoder="efficientnet-lite0",
     size=48,
     estimator="logistic",
     diagnose=False,
@@ -74,14 +75,14 @@ def numbers(result):
 
 @pytest.fixture(scope="module")
 def expected(doors):
-    return numbers(evaluate(**doors[0]["folder"], settings=SETTINGS))
+    return numbers(evaluate_sources(**doors[0]["folder"], settings=SETTINGS, progress=False))
 
 
 @pytest.mark.parametrize(
     "way", ["npz", "zip", "tar", "parquet", "array", "tensor", "encoded", "dataset"]
 )
 def test_every_way_of_keeping_images(doors, expected, way):
-    assert numbers(evaluate(**doors[0][way], settings=SETTINGS)) == expected
+    assert numbers(evaluate_sources(**doors[0][way], settings=SETTINGS, progress=False)) == expected
 
 
 def test_ready_made_features(doors, expected, tmp_path):
@@ -94,13 +95,14 @@ def test_ready_made_features(doors, expected, tmp_path):
     for side, pixels in doors[0]["array"].items():
         paths[side] = tmp_path / f"{side}.npy"
         np.save(paths[side], embed_source(open_source(pixels), encoder).features)
-    result = evaluate(**paths, settings=SETTINGS, features=None, size=None)
+    plain = replace(SETTINGS, encoder=None, size=None)
+    result = evaluate_sources(**paths, settings=plain, progress=False)
     assert numbers(result) == expected
 
 
 def test_command_and_file(doors, expected, tmp_path):
     paths = doors[0]["npz"]
-    options = ["--features", "efficientnet-lite0", "--size", "48", "--estimator", "logistic"]
+    options = ["--encoder", "efficientnet-lite0", "--size", "48", "--estimator", "logistic"]
     sources = ["--real", paths["real"], "--generated", paths["generated"]]
     done = tradeoff("evaluate", *sources, *options, "--no-diagnose", "--json")
     assert json.loads(done.stdout)["scores"] == expected

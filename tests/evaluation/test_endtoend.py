@@ -25,7 +25,7 @@ pytestmark = [
 ]
 
 QUICK = ["--estimator", "fast", "--no-diagnose", "--metrics", "curve,knn,copies", "--json"]
-IMAGES = ["--features", "efficientnet-lite0", "--size", "128", "--store", STORE]
+IMAGES = ["--encoder", "efficientnet-lite0", "--size", "128", "--store", STORE]
 
 
 def compare(real, models, *options):
@@ -94,7 +94,7 @@ def test_a_removed_source_of_texts_is_found(tmp_path):
     result = compare(
         write_jsonl(real, tmp_path / "real.jsonl"),
         {n: write_jsonl(m, tmp_path / f"{n}.jsonl") for n, m in models.items()},
-        *("--features", "all-minilm-l6-v2", "--store", STORE),
+        *("--encoder", "all-minilm-l6-v2", "--store", STORE),
     )
     assert "recall lost" in findings(result, "a source removed")
     assert "precision lost" not in findings(result, "a source removed")

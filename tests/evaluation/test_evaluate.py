@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tradeoff import Evaluation, InvalidInputError, compare, evaluate
-from tradeoff.evaluation import Comparison, Score
+from tradeoff.evaluation import Comparison, Reference, Score
 from tradeoff.evaluation.comparison import _corrected
 from tradeoff.evaluation.findings import findings_of, warnings_of
 from tradeoff.metrics import Measured
@@ -155,7 +155,9 @@ def test_broken_rows_are_counted_and_named():
     assert result.provenance["samples"]["generated"] == 598
     assert "broken: 2 of generated left out" in str(result)
     with pytest.raises(InvalidInputError, match=r"`generated\[3\]` of generated is broken"):
-        evaluate(real=REAL, generated=holes, metrics="curve", broken="stop", **QUICK)
+        evaluate(
+            real=Reference.make(REAL, broken="stop"), generated=holes, metrics="curve", **QUICK
+        )
 
 
 def test_given_functions_embed(tmp_path):
@@ -163,11 +165,11 @@ def test_given_functions_embed(tmp_path):
     result = evaluate(
         real=texts,
         generated=texts[::-1],
-        features=lambda batch: [[len(t), t.count("b"), hash(len(t)) % 3] for t in batch],
+        encoder=lambda batch: [[len(t), t.count("b"), hash(len(t)) % 3] for t in batch],
         metrics="curve",
         **QUICK,
     )
-    assert result.provenance["features"].endswith("<lambda>")
+    assert result.provenance["encoder"].endswith("<lambda>")
     json.loads(result.to_json())
 
 
@@ -371,16 +373,16 @@ def test_limits_and_resolution_allow_for_all_comparisons():
 
 
 def test_numbers_of_numpy_and_paths_survive_json(tmp_path):
+    reference = Reference.make(REAL, limit=np.int64(200), store=tmp_path, progress=False)
     result = evaluate(
-        real=REAL,
+        real=reference,
         generated=HALF,
         metrics=["curve"],
         seed=np.int64(3),
         k=np.int64(2),
-        limit=np.int64(200),
-        store=tmp_path,
         **QUICK,
     )
+    assert result.provenance["samples"] == {"real": 200, "generated": 200}
     again = Evaluation.from_json(result.to_json())
     assert (again.settings.seed, again.settings.limit) == (3, 200)
     assert again.settings.store == str(tmp_path)

@@ -65,10 +65,10 @@ def test_references_of_other_kinds_survive(tmp_path, kind):
         )
         options = {}
     else:
-        real, made, options = TEXTS, TEXTS[10:50], {"features": Counting()}
+        real, made, options = TEXTS, TEXTS[10:50], {"encoder": Counting()}
     options |= QUICK | {"metrics": ("frechet", "copies")}
     plain = evaluate(real=real, generated=made, **options)
-    encoder = {key: value for key, value in options.items() if key == "features"}
+    encoder = {key: value for key, value in options.items() if key == "encoder"}
     Reference.make(real, progress=False, **encoder).save(tmp_path)
     assert_same(evaluate(real=Reference.load(tmp_path), generated=made, **options), plain)
 
@@ -85,9 +85,9 @@ def test_references_of_other_kinds_survive(tmp_path, kind):
     ],
 )
 def test_another_encoder_is_refused(tmp_path, encoder, message):
-    Reference.make(TEXTS, features=Counting(), progress=False).save(tmp_path)
+    Reference.make(TEXTS, encoder=Counting(), progress=False).save(tmp_path)
     with pytest.raises(InvalidInputError, match=message):
-        evaluate(real=Reference.load(tmp_path), generated=TEXTS, features=encoder, **QUICK)
+        evaluate(real=Reference.load(tmp_path), generated=TEXTS, encoder=encoder, **QUICK)
 
 
 @pytest.mark.parametrize("file", ["samples.parquet", "derived.npz", "reference.json"])
@@ -114,11 +114,6 @@ def test_an_earlier_reference_is_replaced_only_if_asked(tmp_path):
     reference.save(tmp_path, overwrite=True)
 
 
-def test_settings_of_measuring_are_not_those_of_a_reference():
-    with pytest.raises(InvalidInputError, match="pass `metrics` to `evaluate` instead"):
-        Reference.make(REAL, metrics="knn")
-
-
 @pytest.mark.torch
 def test_five_models_embed_the_real_side_once_and_find_its_neighbors_once(monkeypatch):
     from tradeoff.metrics import neighbors
@@ -133,7 +128,7 @@ def test_five_models_embed_the_real_side_once_and_find_its_neighbors_once(monkey
     monkeypatch.setattr(neighbors, "own_neighbors", counting)
     encoder = Counting()
     models = {f"model {i}": TEXTS[i : i + 50] for i in range(5)}
-    compare(real=TEXTS, generated=models, features=encoder, metrics=("knn", "frechet"), **QUICK)
+    compare(real=TEXTS, generated=models, encoder=encoder, metrics=("knn", "frechet"), **QUICK)
     assert encoder.embedded == 60 + 5 * 50
     assert sorted(calls) == [30, 60]  # the real samples, and half of them for the baseline
 
@@ -149,9 +144,9 @@ def test_five_models_embed_the_real_side_once_and_find_its_neighbors_once(monkey
 def test_a_wrong_model_is_told_before_anything_is_embedded(generated, message):
     encoder = Counting()
     with pytest.raises(InvalidInputError, match=message):
-        evaluate(real=TEXTS, generated=generated, features=encoder, **QUICK)
+        evaluate(real=TEXTS, generated=generated, encoder=encoder, **QUICK)
     with pytest.raises(InvalidInputError, match=message.replace("`generated`", "`bad`")):
-        compare(real=TEXTS, generated={"good": TEXTS, "bad": generated}, features=encoder, **QUICK)
+        compare(real=TEXTS, generated={"good": TEXTS, "bad": generated}, encoder=encoder, **QUICK)
     assert encoder.embedded == 0
 
 
@@ -169,7 +164,7 @@ def test_an_empty_folder_is_told_before_anything_is_embedded(tmp_path):
         return np.zeros((len(images), 2))
 
     with pytest.raises(InvalidInputError, match="must hold images"):
-        evaluate(real=tmp_path / "real", generated=tmp_path / "generated", features=encode)
+        evaluate(real=tmp_path / "real", generated=tmp_path / "generated", encoder=encode)
     assert calls == []
 
 
@@ -230,19 +225,19 @@ def test_a_function_is_recognized_or_refused(tmp_path):
         return encode
 
     first, second = encoder_of(1.0), encoder_of(2.0)
-    reference = Reference.make(TEXTS, features=first, progress=False)
+    reference = Reference.make(TEXTS, encoder=first, progress=False)
     options = QUICK | {"metrics": "frechet"}
-    same = evaluate(real=reference, generated=TEXTS, features=first, **options)
+    same = evaluate(real=reference, generated=TEXTS, encoder=first, **options)
     assert same["frechet.distance"].value == pytest.approx(0.0, abs=1e-9)
     with pytest.raises(InvalidInputError, match="must be the very function"):
-        evaluate(real=reference, generated=TEXTS, features=second, **options)
+        evaluate(real=reference, generated=TEXTS, encoder=second, **options)
     with pytest.raises(InvalidInputError, match="wrap the function as Function"):
         reference.save(tmp_path)
     lengths = Function(first, "length", "text", "1")
-    Reference.make(TEXTS, features=lengths, progress=False).save(tmp_path)
+    Reference.make(TEXTS, encoder=lengths, progress=False).save(tmp_path)
     loaded = Reference.load(tmp_path)
-    assert loaded.settings.features == "length"
-    assert evaluate(real=loaded, generated=TEXTS, features=lengths, **options).scores == same.scores
+    assert loaded.settings.encoder == "length"
+    assert evaluate(real=loaded, generated=TEXTS, encoder=lengths, **options).scores == same.scores
 
 
 def test_a_file_of_a_whole_run_makes_a_reference(tmp_path):

@@ -3,22 +3,22 @@
 import dataclasses
 import inspect
 import json
-import typing
 
 import numpy as np
 import pytest
 
 from tradeoff import Evaluation, InvalidInputError, Settings, evaluate
 from tradeoff.cli import evaluate as command
+from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.ratio import Gaussians, Logistic, Stack
-from tradeoff.settings import Options, read_config, write_config
+from tradeoff.settings import read_config, write_config
 
 NAMES = [field.name for field in dataclasses.fields(Settings)]
 CHANGED = Settings(
     kind="image",
     column="x",
     label="y",
-    features="efficientnet-lite0",
+    encoder="efficientnet-lite0",
     size=64,
     trusted=True,
     device="cpu",
@@ -38,7 +38,6 @@ CHANGED = Settings(
 
 
 def test_python_and_the_command_line_have_every_setting():
-    assert typing.get_type_hints(Options) == typing.get_type_hints(Settings)
     parameters = inspect.signature(command.run).parameters
     assert set(NAMES) <= set(parameters)
     for name in NAMES:
@@ -68,14 +67,14 @@ def test_an_encoder_by_name_is_no_path(tmp_path, monkeypatch):
     for name in ("efficientnet-lite0", "mine"):
         (tmp_path / name).mkdir()
     (tmp_path / "net.onnx").write_bytes(b"")
-    for features, written in (
+    for encoder, written in (
         ("efficientnet-lite0", "efficientnet-lite0"),
         ("mine", str(tmp_path / "mine")),
         (tmp_path / "net.onnx", str(tmp_path / "net.onnx")),
     ):
-        settings = Settings(features=features)
+        settings = Settings(encoder=encoder)
         (tmp_path / "run.toml").write_text(write_config(settings, real="/a", generated="/b"))
-        assert read_config(tmp_path / "run.toml")["features"] == written
+        assert read_config(tmp_path / "run.toml")["encoder"] == written
 
 
 @pytest.mark.parametrize("text", ["real = 3", 'real = ["a"]', "store = true", "metrics = 3"])
@@ -145,7 +144,7 @@ def test_files_that_cannot_be_read(tmp_path, text, message):
 )
 def test_mistakes_come_to_light_before_anything_is_read(options, message):
     with pytest.raises(InvalidInputError, match=message):
-        evaluate(real="nowhere", generated="nowhere", **options)
+        evaluate_sources("nowhere", "nowhere", Settings.of(options), progress=False)
 
 
 def test_estimators_survive_json_and_toml(tmp_path):
@@ -163,7 +162,7 @@ def test_estimators_survive_json_and_toml(tmp_path):
     result = evaluate(real=real, generated=generated, estimator=stack, **options)
     again = Evaluation.from_json(result.to_json())
     assert again.settings == result.settings
-    repeated = evaluate(real=real, generated=generated, settings=again.settings, progress=False)
+    repeated = evaluate_sources(real, generated, again.settings, progress=False)
     assert repeated.scores == result.scores
 
 

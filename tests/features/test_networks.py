@@ -15,7 +15,7 @@ from tradeoff.features import (
     HubTexts,
     MiniLM,
     NetworkFile,
-    open_embedder,
+    open_encoder,
 )
 
 pytestmark = [
@@ -217,7 +217,7 @@ def test_code_that_comes_with_a_model_is_not_run(folder, tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", ["image", "text"])
 def test_folders_that_hold_no_model(tmp_path, kind):
     (tmp_path / "preprocessor_config.json").write_text("{")
-    encoder = open_embedder(str(tmp_path), kind=kind)
+    encoder = open_encoder(str(tmp_path), kind=kind)
     with pytest.raises(InvalidInputError, match="must be a model in the format of the hub"):
         features_of(encoder, IMAGES[:1] if kind == "image" else TEXTS[:1])
 
@@ -295,7 +295,7 @@ def test_a_network_with_features_of_its_own_is_given_bytes(tmp_path):
             return means if return_features else means[:, :1]
 
     torch.jit.script(Inception()).save(tmp_path / "inception.pt")
-    encoder = open_embedder(tmp_path / "inception.pt", kind="image", trusted=True, size=16)
+    encoder = open_encoder(tmp_path / "inception.pt", kind="image", trusted=True, size=16)
     image = np.full((16, 16, 3), 7, np.uint8)
     np.testing.assert_array_equal(features_of(encoder, [image]), [[7.0, 7.0, 7.0]])
     assert encoder.preprocessing.endswith("(x - 0) / 1")
@@ -327,9 +327,9 @@ def test_a_hub_out_of_reach_offers_a_way_out(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     for kind, offline in (("image", "efficientnet-lite0"), ("text", "all-minilm-l6-v2")):
         with pytest.raises(UnavailableError, match=f"Pass the folder of a copy.*`{offline}`"):
-            _ = open_embedder(kind=kind).weights
+            _ = open_encoder(kind=kind).weights
     with pytest.raises(InvalidInputError, match="which is none of them"):
-        _ = open_embedder("what is this?", kind="image").weights
+        _ = open_encoder("what is this?", kind="image").weights
 
 
 def test_weights_change_with_the_files(folder, tmp_path):
@@ -354,13 +354,13 @@ def test_mixed_precision_is_named_and_close():
 
 
 def test_one_door_to_every_embedder(folder):
-    assert open_embedder(kind="features").name == "identity"
-    assert open_embedder("efficientnet-lite0", kind="image", size=64).size == 64
-    assert isinstance(open_embedder(str(folder / "bert"), kind="text"), HubTexts)
-    assert isinstance(open_embedder(len, kind="text"), Function)
+    assert open_encoder(kind="features").name == "identity"
+    assert open_encoder("efficientnet-lite0", kind="image", size=64).size == 64
+    assert isinstance(open_encoder(str(folder / "bert"), kind="text"), HubTexts)
+    assert isinstance(open_encoder(len, kind="text"), Function)
     with pytest.raises(InvalidInputError, match="leaves no choice of size"):
-        open_embedder(str(folder / "clip"), kind="image", size=10)
+        open_encoder(str(folder / "clip"), kind="image", size=10)
     with pytest.raises(InvalidInputError, match="must be a name, a file, a function"):
-        open_embedder(3, kind="image")
+        open_encoder(3, kind="image")
     with pytest.raises(InvalidInputError, match="must be identity or a function"):
-        open_embedder("facebook/dinov2-base", kind="features")
+        open_encoder("facebook/dinov2-base", kind="features")

@@ -102,15 +102,15 @@ def test_an_estimator_in_curves_and_settings():
 def test_an_encoder_in_python_and_doctor():
     real, generated = (["A rose. " * i for i in range(1, 40)], ["Two. " * i for i in range(1, 40)])
     result = evaluate(
-        real=real, generated=generated, features="text-length", metrics="frechet", progress=False
+        real=real, generated=generated, encoder="text-length", metrics="frechet", progress=False
     )
-    assert result.provenance["features"] == "text-length"
+    assert result.provenance["encoder"] == "text-length"
     (line,) = [
         line for line in tradeoff("doctor").stdout.splitlines() if line.startswith("text-length")
     ]
     assert "works, 2 features, weights version 1" in line
     with pytest.raises(InvalidInputError, match="Did you mean `text-length`"):
-        evaluate(real=real, generated=generated, features="text-lenght")
+        evaluate(real=real, generated=generated, encoder="text-lenght")
 
 
 @pytest.mark.torch

@@ -11,6 +11,7 @@ pytest.importorskip("lightning")
 
 from tradeoff import Evaluation, compare, evaluate, frechet_distance, pr_curve  # noqa: E402
 from tradeoff.evaluation import Reference  # noqa: E402
+from tradeoff.evaluation.pipeline import evaluate_sources  # noqa: E402
 from tradeoff.integrations.lightning import TradeoffCallback  # noqa: E402
 from tradeoff.integrations.settings import LOGGED  # noqa: E402
 from tradeoff.integrations.torchmetrics import TradeoffMetric  # noqa: E402
@@ -76,8 +77,6 @@ def test_integrations_give_the_same_numbers(result):
     metric.update(torch.from_numpy(OTHER), real=False)
     assert tuple(metric.compute()) == LOGGED
     callback = TradeoffCallback(real=REAL, generate=lambda _: OTHER, estimator="gaussians")
-    last = evaluate(
-        real=callback.reference, generated=OTHER, settings=callback.settings, progress=False
-    )
+    last = evaluate_sources(callback.reference, OTHER, callback.settings, progress=False)
     for found in (metric.last, last):
         assert values(found) == {key: result[key].value for key in LOGGED}

@@ -44,9 +44,9 @@ def _device() -> str:
 def _state(name: str, kind: Kind) -> str:
     """Whether an encoder embeds a sample."""
     from tradeoff.data import Sample
-    from tradeoff.features import open_embedder
+    from tradeoff.features import open_encoder
 
-    embedder = open_embedder(name, kind=kind)
+    embedder = open_encoder(name, kind=kind)
     try:
         features = embedder.embed([embedder.prepare(_sample(Sample, kind))])
     except TradeoffError as error:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from tradeoff.data.base import Kind
-    from tradeoff.features.base import Embedder
+    from tradeoff.features.base import Encoder
     from tradeoff.features.store import Shelf
 
 __all__ = ["Chunk", "Prepared", "in_background", "prepare_chunks"]
@@ -70,7 +70,7 @@ class Chunk:
 
 
 def prepare_chunks(
-    items: Iterator[Sample | Broken], embedder: Embedder, shelf: Shelf | None
+    items: Iterator[Sample | Broken], embedder: Encoder, shelf: Shelf | None
 ) -> Iterator[Chunk]:
     """Chunks of which all that is not on the shelf has been prepared."""
 

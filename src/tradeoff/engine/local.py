@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tradeoff.data.base import Source
-    from tradeoff.features.base import Embedder
+    from tradeoff.features.base import Encoder
     from tradeoff.features.store import FeatureStore, Shelf
 
 __all__ = ["Embedded", "embed_source"]
@@ -59,7 +59,7 @@ class Embedded:
 
 def embed_source(
     source: Source,
-    embedder: Embedder,
+    embedder: Encoder,
     *,
     name: str = "samples",
     store: FeatureStore | None = None,
@@ -124,7 +124,7 @@ class _Run:
     """What grows while a source is embedded."""
 
     name: str
-    embedder: Embedder
+    embedder: Encoder
     shelf: Shelf | None
     stops: bool
     ids: list[str] = field(default_factory=list)
@@ -201,7 +201,7 @@ class _Run:
             broken=tuple(self.broken),
             reused=len(self.ids) - self.embedded,
             provenance={
-                "features": self.embedder.name,
+                "encoder": self.embedder.name,
                 "preprocessing": self.embedder.preprocessing,
                 "weights": self.embedder.weights,
                 "dtype": str(features.dtype),

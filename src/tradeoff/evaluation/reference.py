@@ -12,7 +12,7 @@ from tradeoff.data import Sample, open_source
 from tradeoff.engine import embed_source
 from tradeoff.evaluation.reference_files import read_reference, write_reference
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.features import FeatureStore, TableEncoder, open_embedder
+from tradeoff.features import FeatureStore, TableEncoder, open_encoder
 from tradeoff.metrics.neighbors import neighbors_of
 from tradeoff.samples import Side
 from tradeoff.settings import EmbedSettings, Settings
@@ -20,7 +20,7 @@ from tradeoff.settings import EmbedSettings, Settings
 if TYPE_CHECKING:
     from tradeoff.data.base import Broken, Kind, Source
     from tradeoff.engine import Embedded
-    from tradeoff.features import Embedder
+    from tradeoff.features import Encoder
     from tradeoff.features.network import Dtype
 
 __all__ = ["Reference", "embed_with", "open_samples", "side_of"]
@@ -67,7 +67,7 @@ class Reference:
     settings: EmbedSettings
     broken: tuple[Broken, ...] = ()
     table: TableEncoder | None = None
-    embedder: Embedder | None = field(default=None, repr=False)
+    embedder: Encoder | None = field(default=None, repr=False)
     reused: int = 0
 
     @classmethod
@@ -184,7 +184,7 @@ class Reference:
         return replace(self, embedder=embedder)
 
     @cached_property
-    def opened(self) -> Embedder:
+    def opened(self) -> Encoder:
         """The encoder, ready to embed other samples."""
         found = self if self.embedder is not None else self.adapted(self.settings)
         assert found.embedder is not None
@@ -253,11 +253,11 @@ def _table_from(fields: Mapping[str, Any] | None) -> TableEncoder | None:
     )
 
 
-def _is_unversioned(embedder: Embedder) -> bool:
+def _is_unversioned(embedder: Encoder) -> bool:
     return getattr(embedder, "version", "") is None
 
 
-def _is_same_function(embedder: Embedder, other: Embedder | None) -> bool:
+def _is_same_function(embedder: Encoder, other: Encoder | None) -> bool:
     function = getattr(embedder, "function", embedder)
     return function is getattr(other, "function", None)
 
@@ -278,7 +278,7 @@ def side_of(found: Embedded, name: str) -> Side:
 
 
 def embed_with(
-    embedder: Embedder, source: Source, name: str, settings: EmbedSettings, *, progress: bool
+    embedder: Encoder, source: Source, name: str, settings: EmbedSettings, *, progress: bool
 ) -> Embedded:
     """Features of a source by an encoder."""
     return embed_source(
@@ -293,15 +293,15 @@ def embed_with(
     )
 
 
-def _encoder_for(real: Source, settings: EmbedSettings) -> Embedder:
+def _encoder_for(real: Source, settings: EmbedSettings) -> Encoder:
     if real.kind == "table" and settings.encoder in (None, "table"):
         rows = (item.content for item in real if isinstance(item, Sample))
         return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))
     return _open(real.kind, settings)
 
 
-def _open(kind: Kind, settings: EmbedSettings) -> Embedder:
-    return open_embedder(
+def _open(kind: Kind, settings: EmbedSettings) -> Encoder:
+    return open_encoder(
         settings.encoder,
         kind=kind,
         size=settings.size,

@@ -131,7 +131,7 @@ def _check(about: Mapping[str, Any]) -> None:
         if not fits(about[name], hint):
             raise TypeError(f"`{name}` has the wrong type")
     check_types(EmbedSettings(**about["settings"]))
-    missing = {"features", "preprocessing", "weights"} - about["encoder"].keys()
+    missing = {"encoder", "preprocessing", "weights"} - about["encoder"].keys()
     if missing or about["checksums"].keys() != {_SAMPLES, _DERIVED}:
         raise ValueError("an encoder or a checksum is missing")
     for name, mean, deviation in (about["table"] or {"numbers": []})["numbers"]:

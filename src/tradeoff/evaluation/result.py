@@ -42,7 +42,7 @@ _TYPES: dict[str, Any] = {
     "provenance": dict[str, Any],
 }
 # What reports show of the provenance.
-_PROVENANCE: dict[str, Any] = {"samples": dict[str, int], "features": str, "estimator": str}
+_PROVENANCE: dict[str, Any] = {"samples": dict[str, int], "encoder": str, "estimator": str}
 
 
 @dataclass(frozen=True, eq=False)

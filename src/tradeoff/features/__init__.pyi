@@ -1,16 +1,16 @@
-from .base import Embedder
+from .base import Encoder
 from .files import NetworkFile
 from .hub import HubImages, HubTexts
 from .images import Pixels, decode_image
 from .offline import EfficientNetLite0, MiniLM
-from .open import open_embedder
+from .open import open_encoder
 from .plain import Function, Identity
 from .store import FeatureStore, Shelf
 from .table import TableEncoder
 
 __all__ = [
     "EfficientNetLite0",
-    "Embedder",
+    "Encoder",
     "FeatureStore",
     "Function",
     "HubImages",
@@ -22,5 +22,5 @@ __all__ = [
     "Shelf",
     "TableEncoder",
     "decode_image",
-    "open_embedder",
+    "open_encoder",
 ]

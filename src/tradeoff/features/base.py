@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from tradeoff.data.base import Kind, Sample
 
-__all__ = ["Embedder"]
+__all__ = ["Encoder"]
 
 
-class Embedder(Protocol):
+class Encoder(Protocol):
     """Anything that maps samples of one kind to vectors of one length.
 
     Preparing, which reads and decodes a single sample, is apart from embedding a batch, so that the
@@ -24,8 +24,8 @@ class Embedder(Protocol):
     Example:
         >>> import numpy as np
         >>> from tradeoff.data import Sample
-        >>> from tradeoff.features import Embedder, Identity
-        >>> embedder: Embedder = Identity()
+        >>> from tradeoff.features import Encoder, Identity
+        >>> embedder: Encoder = Identity()
         >>> prepared = embedder.prepare(Sample("0", np.array([1.0, 2.0])))
         >>> embedder.embed([prepared]).shape
         (1, 2)

@@ -17,12 +17,12 @@ from tradeoff.features.registry import DEFAULTS, ENCODERS
 
 if TYPE_CHECKING:
     from tradeoff.data.base import Kind
-    from tradeoff.features.base import Embedder
+    from tradeoff.features.base import Encoder
 
-__all__ = ["open_embedder"]
+__all__ = ["open_encoder"]
 
 
-def open_embedder(
+def open_encoder(
     features: Any = None,
     *,
     kind: Kind,
@@ -30,7 +30,7 @@ def open_embedder(
     trusted: bool = False,
     device: str = "auto",
     dtype: Dtype = "float32",
-) -> Embedder:
+) -> Encoder:
     """What turns samples of a kind into features.
 
     Tables are encoded by what the real side is like: see `TableEncoder.fit`.
@@ -47,10 +47,10 @@ def open_embedder(
         dtype: of products inside a network.
 
     Example:
-        >>> from tradeoff.features import open_embedder
-        >>> open_embedder(kind="image").name
+        >>> from tradeoff.features import open_encoder
+        >>> open_encoder(kind="image").name
         'facebook/dinov2-base'
-        >>> open_embedder("efficientnet-lite0", kind="text")
+        >>> open_encoder("efficientnet-lite0", kind="text")
         Traceback (most recent call last):
         ...
         tradeoff.exceptions.InvalidInputError: `efficientnet-lite0` embeds image samples. Got text.
@@ -63,7 +63,7 @@ def open_embedder(
     if isinstance(found, Network) and found is not features:
         options: dict[str, Any] = {} if size is None else {"size": size}
         found = replace(found, device=device, dtype=dtype, **options)
-    return cast("Embedder", found)
+    return cast("Encoder", found)
 
 
 def _find(features: Any, kind: Kind, trusted: bool) -> Any:

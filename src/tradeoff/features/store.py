@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tradeoff.data.base import Sample
-    from tradeoff.features.base import Embedder
+    from tradeoff.features.base import Encoder
 
 __all__ = ["FeatureStore", "Shelf"]
 
@@ -70,7 +70,7 @@ class FeatureStore:
 
     path: str | Path
 
-    def shelf(self, embedder: Embedder) -> Shelf:
+    def shelf(self, embedder: Encoder) -> Shelf:
         """The features of one embedder."""
         about = {key: getattr(embedder, key) for key in ("name", "preprocessing", "weights")}
         identity = json.dumps(about | {"schema": _SCHEMA}, sort_keys=True)
