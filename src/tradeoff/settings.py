@@ -95,7 +95,7 @@ class MeasureSettings:
         ('knn.density',)
     """
 
-    metrics: str | Sequence[str] | None = field(
+    metrics: str | tuple[str, ...] | None = field(
         default=None,
         metadata={
             "help": "Keys such as knn.density, or families: {families}. Separated by commas."
@@ -181,6 +181,11 @@ class Settings(MeasureSettings, EmbedSettings):
         if "metrics" in changed:
             changed["metrics"] = list(changed["metrics"])
         return changed
+
+
+def as_names(metrics: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+    """Names of metrics as settings hold them."""
+    return metrics if metrics is None or isinstance(metrics, str) else tuple(metrics)
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

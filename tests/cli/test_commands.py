@@ -122,7 +122,7 @@ def test_an_interruption_ends_quietly(paths, monkeypatch):
     def interrupted(**_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tradeoff.evaluation.evaluate", interrupted)
+    monkeypatch.setattr("tradeoff.evaluation.pipeline.evaluate_sources", interrupted)
     done = evaluate_command(paths)
     assert done.exit_code == 130
     assert done.stderr == "interrupted; what is in a store is not embedded again\n"
@@ -303,7 +303,7 @@ def test_a_defect_has_an_exit_code_of_its_own(paths, monkeypatch):
     def fail(**_):
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setattr("tradeoff.evaluation.evaluate", fail)
+    monkeypatch.setattr("tradeoff.evaluation.pipeline.evaluate_sources", fail)
     done = evaluate_command(paths)
     assert done.exit_code == 70
     assert "ZeroDivisionError: a defect" in done.stderr
@@ -404,7 +404,7 @@ def test_warnings_are_one_sentence(paths, monkeypatch):
         warnings.warn("A shard is damaged.", UserWarning, stacklevel=1)
         raise SystemExit(0)
 
-    monkeypatch.setattr("tradeoff.evaluation.evaluate", warn)
+    monkeypatch.setattr("tradeoff.evaluation.pipeline.evaluate_sources", warn)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         done = evaluate_command(paths)

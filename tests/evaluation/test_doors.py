@@ -11,6 +11,7 @@ import pytest
 from benchmarks.scenarios import Images, cifar_models, write_folder, write_npz
 from tests.cli.run import tradeoff
 from tradeoff import Settings
+from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.settings import write_config
 
 pytestmark = [

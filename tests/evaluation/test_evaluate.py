@@ -182,7 +182,7 @@ def test_protocols_end_to_end():
     assert any("are those of inception-2015-12-05.pt" in warning for warning in result.warnings)
     assert "this protocol (sajjadi-2018)" in str(result)
     pixels = np.zeros((30, 8, 8, 3), np.uint8)
-    with pytest.raises(InvalidInputError, match="`features` must be given for adm, whose publ"):
+    with pytest.raises(InvalidInputError, match="`encoder` must be given for adm, whose numbers"):
         evaluate(real=pixels, generated=pixels, protocol="adm")
 
 

@@ -63,6 +63,8 @@ def test_references_of_other_kinds_survive(tmp_path, kind):
         real, made = (
             [{"a": float(i % 9 + shift), "b": "xyz"[i % 3]} for i in range(60)] for shift in (0, 2)
         )
+        real[7] = {"a": 1.0}  # a column that not every row has
+        made[3] = {"a": 2.0}
         options = {}
     else:
         real, made, options = TEXTS, TEXTS[10:50], {"encoder": Counting()}

@@ -15,7 +15,7 @@ __all__ = ["run"]
 def run() -> None:
     """Show what is installed and what works here."""
     from tradeoff.cli.output import print_table
-    from tradeoff.features.hub import hub_state
+    from tradeoff.features.hub_files import hub_state
     from tradeoff.features.registry import DEFAULTS, ENCODERS
     from tradeoff.provenance import software_versions
 

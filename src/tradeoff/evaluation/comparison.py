@@ -21,7 +21,7 @@ from tradeoff.evaluation.decoding import build, decoding, fits, read_fields
 from tradeoff.evaluation.pipeline import open_both
 from tradeoff.evaluation.result import Evaluation, evaluation_files
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.settings import Settings
+from tradeoff.settings import Settings, as_names
 
 if TYPE_CHECKING:
     from tradeoff.curves import CurveEstimate
@@ -221,7 +221,7 @@ def compare(
         ()
     """
     settings = Settings(
-        metrics=metrics,
+        metrics=as_names(metrics),
         encoder=encoder,
         estimator=estimator,
         protocol=protocol,

@@ -35,7 +35,7 @@ from tradeoff.provenance import software_versions
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.ratio.stack import combines
 from tradeoff.samples import Pair
-from tradeoff.settings import Settings
+from tradeoff.settings import Settings, as_names
 
 if TYPE_CHECKING:
     from tradeoff.core.curve import PRCurve
@@ -100,7 +100,7 @@ def evaluate(
         At least 31% [25%, 35%] of generated
     """
     settings = Settings(
-        metrics=metrics,
+        metrics=as_names(metrics),
         encoder=encoder,
         estimator=estimator,
         protocol=protocol,
@@ -173,9 +173,9 @@ def _check_protocol(settings: Settings, kind: str) -> None:
     published = PROTOCOLS[settings.protocol].encoder if settings.protocol else "any"
     if kind == "image" and settings.encoder is None and published != "any":
         raise InvalidInputError(
-            f"`encoder` must be given for {settings.protocol}, whose published numbers are those "
-            f"of {published}: pass the path of that file with trusted=True (--trusted), or another "
-            "encoder."
+            f"`encoder` must be given for {settings.protocol}, whose numbers are those of "
+            f"{published}: pass NetworkFile(path of that file, trusted=True), or --encoder PATH "
+            "--trusted, or another encoder."
         )
 
 

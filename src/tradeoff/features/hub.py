@@ -13,7 +13,6 @@ from tradeoff._extras import import_extra
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 from tradeoff.features.hub_files import (
     check_depth,
-    hub_state,
     model_files,
     model_folder,
     one_sentence,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from tradeoff.data.base import Kind, Sample
     from tradeoff.features.images import Pixels
 
-__all__ = ["HubImages", "HubTexts", "hub_state"]
+__all__ = ["HubImages", "HubTexts"]
 
 _SHORTEST = 16
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tradeoff.evaluation.pipeline import checked
-from tradeoff.settings import Settings
+from tradeoff.settings import Settings, as_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,4 +25,6 @@ LOGGED = (
 
 def logged_settings(*, metrics: Sequence[str], k: int, estimator: Any, seed: int) -> Settings:
     """Checked settings without a diagnosis, which a training loop has no time for."""
-    return checked(Settings(metrics=metrics, k=k, estimator=estimator, seed=seed, diagnose=False))
+    return checked(
+        Settings(metrics=as_names(metrics), k=k, estimator=estimator, seed=seed, diagnose=False)
+    )
