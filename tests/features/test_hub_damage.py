@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tradeoff import InvalidInputError
+from tradeoff.features.hub_files import check_depth
 from tradeoff.features.hub_pixels import pixels_of_config, read_pixels
 
 FIELDS = {
@@ -51,6 +52,23 @@ def test_configurations_that_are_no_objects(tmp_path):
         (tmp_path / "preprocessor_config.json").write_text(text)
         with pytest.raises(InvalidInputError, match=message):
             read_pixels("tiny", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"num_hidden_layers": 10**30},
+        {"vision_config": {"depths": [2, 10**6]}},
+        {"n_layer": 1001},
+        {"num_labels": 10**9},
+    ],
+)
+def test_models_of_endless_layers_are_refused(tmp_path, config):
+    (tmp_path / "config.json").write_text(json.dumps({"num_hidden_layers": 1000, "vocab": 10**6}))
+    check_depth("tiny", tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InvalidInputError, match="in config.json of `tiny` must be at most 1,0"):
+        check_depth("tiny", tmp_path)
 
 
 @pytest.mark.torch

@@ -12,6 +12,7 @@ import numpy as np
 from tradeoff._extras import import_extra
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 from tradeoff.features.hub_files import (
+    check_depth,
     hub_state,
     model_files,
     model_folder,
@@ -68,6 +69,7 @@ class _HubModel(Network):
     def _network(self) -> Any:
         with quietly(), one_sentence(f"`{self.name}` must be a model in the format of the hub"):
             refuse_code(self.name, self._folder)
+            check_depth(self.name, self._folder)
             return self._load()
 
     @property

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tradeoff._extras import import_extra
 from tradeoff.exceptions import InvalidInputError, TradeoffError, UnavailableError, first_line
+from tradeoff.features.trust import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["hub_state", "model_files", "model_folder", "one_sentence", "quietly"]
+__all__ = ["check_depth", "hub_state", "model_files", "model_folder", "one_sentence", "quietly"]
 
 _PATTERNS = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin")
 _TIMEOUT = 10.0
+_MOST_LAYERS = 1000
+_MOST_PARTS = 1_000_000
 
 
 def model_files(folder: Path) -> list[Path]:
@@ -58,6 +62,25 @@ def model_folder(model: str, *, offline: str) -> Path:
         raise UnavailableError(
             f"`{model}` cannot be fetched from the Hugging Face hub: {first_line(error)}. {way_out}"
         ) from None
+
+
+def check_depth(name: str, folder: Path) -> None:
+    """Refuse a configuration that asks for so many layers that building them would never end.
+
+    Args:
+        name: Name of the model in messages.
+        folder: Folder of the model.
+    """
+    for path in folder.rglob("config.json"):
+        for keys, value in leaves(json.loads(path.read_text(encoding="utf-8"))):
+            key = keys[-1] if keys else ""
+            deep = "layer" in key or "depth" in key
+            most = _MOST_LAYERS if deep else _MOST_PARTS if key.startswith("num_") else None
+            if most is not None and isinstance(value, int) and value > most:
+                raise InvalidInputError(
+                    f"`{key}` in {path.name} of `{name}` must be at most {most:,}. Got a larger "
+                    "number: the file is damaged, or the model is not an encoder."
+                )
 
 
 def hub_state(model: str) -> str:

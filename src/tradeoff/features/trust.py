@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["leaves_folder", "refuse_code"]
+__all__ = ["leaves", "leaves_folder", "refuse_code"]
 
 _ACTIVATION = re.compile(r"torch\.nn\.(modules\.\w+\.)?[A-Z]\w*")
 
@@ -28,7 +28,7 @@ def refuse_code(name: str, folder: Path) -> None:
     for path in sorted(folder.rglob("*.json")):
         fields = json.loads(path.read_text(encoding="utf-8"))
         found = _own_code(fields) if path.name == "config.json" else None
-        for keys, value in _leaves(fields):
+        for keys, value in leaves(fields):
             found = found or _problem(path.name, keys, value)
         if found:
             raise InvalidInputError(
@@ -37,14 +37,14 @@ def refuse_code(name: str, folder: Path) -> None:
             )
 
 
-def _leaves(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def leaves(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """All values of a JSON document that are neither mappings nor lists, and where they are."""
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from _leaves(part, (*keys, key))
+            yield from leaves(part, (*keys, key))
     elif isinstance(value, list):
         for part in value:
-            yield from _leaves(part, keys)
+            yield from leaves(part, keys)
     else:
         yield keys, value
 
