@@ -210,6 +210,7 @@ def _table_from(fields: Mapping[str, Any] | None) -> TableEncoder | None:
     return TableEncoder(
         numbers=tuple((name, mean, deviation) for name, mean, deviation in fields["numbers"]),
         categories=tuple((name, tuple(values)) for name, values in fields["categories"]),
+        optional=tuple(fields["optional"]),
     )
 
 
