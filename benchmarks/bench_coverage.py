@@ -34,7 +34,7 @@ def coverage(estimator: str, distance: float, runs: int, *, n: int = 500, d: int
 
     def measure(seed: int) -> tuple[np.ndarray, ...]:
         errors, target = cross_fitted(
-            ESTIMATORS[estimator](), pair.draw(n, 4000 + seed), fresh, LAM, seed=seed
+            ESTIMATORS[estimator].make(), pair.draw(n, 4000 + seed), fresh, LAM, seed=seed
         )
         low, high = curve_interval(errors, LAM).precision.T
         plain = np.array(_plain_width(errors))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["FINE", "Outcome", "Worker", "tally"]
 
 FINE = ("value", "broken item", "sentence")
-SECONDS = 10.0
+SECONDS = 30.0  # the largest images that are accepted take some seconds, more on a busy machine
 GIGABYTES = 3
 ROOT = Path(__file__).parents[1]
 

@@ -131,7 +131,7 @@ def test_files_that_cannot_be_read(tmp_path, text, message):
         ({"metrics": ()}, "at least one metric"),
         ({"sede": 1}, "Unknown setting `sede`. Did you mean `seed`"),
         ({"protocol": "fid"}, "`protocol` must be one of sajjadi-2018"),
-        ({"estimator": "magic"}, "Unknown estimator `magic`. Known are stack, logistic"),
+        ({"estimator": "magic"}, "Unknown estimator `magic`. Known are logistic, trees"),
         ({"broken": "ignore"}, "`broken` must be one of skip, stop"),
         ({"level": 95}, "`level` must lie strictly between 0 and 1"),
         ({"level": 0.4}, "`level` must be at least 0.5"),

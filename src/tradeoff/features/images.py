@@ -31,6 +31,7 @@ _FORMATS = {
     "PPM": (".ppm", ".pgm"),
 }
 _MOST_PIXELS = 100_000_000
+_EIGHT_BITS = np.clip(np.arange(65_536) / 257.0 + 0.5, 0, 255).astype(np.uint8)  # of sixteen
 _ORIENTATION = 0x0112
 _TURNS = {
     2: "FLIP_LEFT_RIGHT",
@@ -193,8 +194,7 @@ def _upright(pillow: Any, image: Any) -> Any:
 
 def _in_color(pillow: Any, image: Any) -> Any:
     if image.mode.startswith("I"):
-        values = np.asarray(image, dtype=np.float64)
-        image = pillow.fromarray(np.clip(values / 257.0 + 0.5, 0, 255).astype(np.uint8))
+        image = pillow.fromarray(_EIGHT_BITS[np.clip(np.asarray(image), 0, 65_535)])
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         image = image.convert("RGBA")
         white = pillow.new("RGBA", image.size, (255, 255, 255, 255))

@@ -53,9 +53,6 @@ ESTIMATORS: Registry[EstimatorDeclaration] = Registry(
     "estimator",
     "tradeoff.estimators",
     (
-        EstimatorDeclaration(
-            "stack", "learned combination of several estimators", "tradeoff.ratio.stack:Stack"
-        ),
         EstimatorDeclaration("logistic", "logistic regression", "tradeoff.ratio.logistic:Logistic"),
         EstimatorDeclaration(
             "trees", "gradient-boosted trees", "tradeoff.ratio.trees:BoostedTrees"
@@ -77,6 +74,9 @@ ESTIMATORS: Registry[EstimatorDeclaration] = Registry(
         ),
         EstimatorDeclaration(
             "neighbors", "counts among nearest neighbors", "tradeoff.ratio.neighbors:Neighbors"
+        ),
+        EstimatorDeclaration(
+            "stack", "learned combination of several estimators", "tradeoff.ratio.stack:Stack"
         ),
         EstimatorDeclaration(
             "fast", "another name for logistic", "tradeoff.ratio.logistic:Logistic"
