@@ -8,7 +8,7 @@ import numpy as np
 
 from tradeoff import HeldOutErrors
 from tradeoff.curves.folds import Split, place
-from tradeoff.ratio.combination import Verdict
+from tradeoff.ratio.combination import Combiner
 from tradeoff.ratio.stack import combines, fit_members
 from tradeoff.samples import Pair
 
@@ -53,7 +53,7 @@ def cross_fitted(
             [fits[pair](rows[part == sum(pair) - fold]) for pair in pairs]
             for rows, part in zip(x, parts, strict=True)
         ]
-        combine = Verdict.learn(real=scores[0], generated=scores[1])
+        combine = Combiner.learn(real=scores[0], generated=scores[1])
 
         def log_ratio(rows: np.ndarray, pairs=pairs, combine=combine) -> np.ndarray:
             return np.mean([combine(fits[pair](rows)) for pair in pairs], axis=0)

@@ -6,7 +6,6 @@ checked where they are used.
 
 from __future__ import annotations
 
-import json
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -226,41 +225,30 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 
 def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
-    """The text of a TOML file that repeats a run; a source that is no path must be given again.
+    """The text of a TOML file that repeats a run; sources that are not paths must be given again.
 
     Example:
         >>> from tradeoff.settings import Settings, write_config
         >>> print(write_config(Settings(seed=3), real="/photos", generated=[1, 2]))
+        # generated was not a path
         real = "/photos"
-        # generated was no path
         seed = 3
         <BLANKLINE>
     """
-    lines, tables = [], []
+    import tomli_w
+
+    comments, values = "", dict[str, Any]()
     for name, source in (("real", real), ("generated", generated)):
         if isinstance(source, (str, Path)):
-            lines.append(f"{name} = {_toml(_absolute(source))}")
+            values[name] = _absolute(source)
         elif isinstance(source, dict) and all(isinstance(s, (str, Path)) for s in source.values()):
-            tables.append(f"\n[{name}]")
-            tables += [
-                f"{_toml(model)} = {_toml(_absolute(place))}" for model, place in source.items()
-            ]
+            values[name] = {model: _absolute(place) for model, place in source.items()}
         else:
-            lines.append(f"# {name} was no path")
+            comments += f"# {name} was not a path\n"
     for name, value in settings.to_dict().items():
         is_path = name == "store" or (name == "encoder" and _is_path(Path(value)))
-        lines.append(f"{name} = {_toml(_absolute(value) if is_path else value)}")
-    return "\n".join([*lines, *tables]) + "\n"
-
-
-def _toml(value: Any) -> str:
-    """Numbers, booleans and strings are written as in JSON, but for one character."""
-    if isinstance(value, dict):
-        entries = ", ".join(f"{_toml(name)} = {_toml(entry)}" for name, entry in value.items())
-        return f"{{{entries}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(_toml(entry) for entry in value)}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        values[name] = _absolute(value) if is_path else value
+    return comments + tomli_w.dumps(values)
 
 
 def _absolute(path: str | Path) -> str:

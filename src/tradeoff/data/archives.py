@@ -1,4 +1,8 @@
-"""Images in zip and tar archives, webdataset shards included; nothing is ever unpacked."""
+"""Images in zip and tar archives, webdataset shards included; nothing is ever unpacked.
+
+Compressed tar archives are decompressed by hand, in steps with a bound: the standard library would
+expand a small file to gigabytes.
+"""
 
 from __future__ import annotations
 

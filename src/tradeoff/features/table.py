@@ -1,4 +1,8 @@
-"""Rows of a table as vectors, encoded by what the real side is like."""
+"""Rows of a table as vectors, encoded by what the real side is like.
+
+Written by hand because rows are read one by one and fitted in a single pass; encoders of
+scikit-learn need the whole table in memory, and numbers and categories told apart beforehand.
+"""
 
 from __future__ import annotations
 
