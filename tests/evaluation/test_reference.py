@@ -16,6 +16,7 @@ RNG = np.random.default_rng(0)
 REAL = RNG.normal(size=(300, 3)).astype(np.float32)
 MADE = RNG.normal(0.4, 1.2, (280, 3)).astype(np.float32)
 QUICK = {"estimator": "logistic", "progress": False}
+LIGHT = QUICK | {"metrics": ("frechet", "copies")}  # which need no PyTorch
 TEXTS = [f"{'rose ' * (i % 7)}number {i}" for i in range(60)]
 
 
@@ -89,7 +90,7 @@ def test_references_of_other_kinds_survive(tmp_path, kind):
 def test_another_encoder_is_refused(tmp_path, encoder, message):
     Reference.make(TEXTS, encoder=Counting(), progress=False).save(tmp_path)
     with pytest.raises(InvalidInputError, match=message):
-        evaluate(real=Reference.load(tmp_path), generated=TEXTS, encoder=encoder, **QUICK)
+        evaluate(real=Reference.load(tmp_path), generated=TEXTS, encoder=encoder, **LIGHT)
 
 
 @pytest.mark.parametrize("file", ["samples.parquet", "derived.npz", "reference.json"])
@@ -146,9 +147,9 @@ def test_five_models_embed_the_real_side_once_and_find_its_neighbors_once(monkey
 def test_a_wrong_model_is_told_before_anything_is_embedded(generated, message):
     encoder = Counting()
     with pytest.raises(InvalidInputError, match=message):
-        evaluate(real=TEXTS, generated=generated, encoder=encoder, **QUICK)
+        evaluate(real=TEXTS, generated=generated, encoder=encoder, **LIGHT)
     with pytest.raises(InvalidInputError, match=message.replace("`generated`", "`bad`")):
-        compare(real=TEXTS, generated={"good": TEXTS, "bad": generated}, encoder=encoder, **QUICK)
+        compare(real=TEXTS, generated={"good": TEXTS, "bad": generated}, encoder=encoder, **LIGHT)
     assert encoder.embedded == 0
 
 
@@ -166,7 +167,7 @@ def test_an_empty_folder_is_told_before_anything_is_embedded(tmp_path):
         return np.zeros((len(images), 2))
 
     with pytest.raises(InvalidInputError, match="must hold images"):
-        evaluate(real=tmp_path / "real", generated=tmp_path / "generated", encoder=encode)
+        evaluate(real=tmp_path / "real", generated=tmp_path / "generated", encoder=encode, **LIGHT)
     assert calls == []
 
 

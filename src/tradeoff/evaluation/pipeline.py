@@ -130,13 +130,11 @@ def checked(found: Settings) -> Settings:
     check_choice("broken", found.broken, ("skip", "stop"))
     check_type("trusted", found.trusted, bool)
     keys = resolve_keys(found.metrics or ())
-    if found.protocol is None:
-        check_families(keys)
     level = check_share("level", found.level)
     if level < _LOWEST_LEVEL:
         raise InvalidInputError(f"`level` must be at least {_LOWEST_LEVEL}. Got {found.level}.")
     every_pair = combines(find_estimator(found.estimator))
-    return replace(
+    right = replace(
         found,
         level=level,
         folds=Split.of(found.folds, every_pair=every_pair).folds,
@@ -145,6 +143,9 @@ def checked(found: Settings) -> Settings:
         limit=None if found.limit is None else check_count("limit", found.limit),
         store=None if found.store is None else str(found.store),
     )
+    if found.protocol is None:
+        check_families(keys)
+    return right
 
 
 def open_both(
