@@ -141,8 +141,8 @@ def _encode(value: Any, name: str) -> Any:
     if type(value).__name__ in RESULTS:
         return encode_result(value)
     raise InvalidInputError(
-        f"A {name} that holds a {type(value).__name__} cannot be written as JSON: pickle it, or "
-        "call its method `save` if it has one."
+        f"JSON cannot hold this {name}, which contains an object of type {type(value).__name__}: "
+        "pickle it, or call its method `save` if it has one."
     )
 
 
@@ -157,7 +157,7 @@ def _encode_array(array: npt.NDArray[Any], name: str) -> dict[str, Any]:
         values: list[Any] = array.ravel().tolist()
         if not all(isinstance(value, str) for value in values):
             raise InvalidInputError(
-                f"Arrays of a {name} must hold numbers or texts to be written as JSON."
+                f"JSON cannot hold this {name}: its arrays must hold numbers or texts."
             )
         return {"dtype": "text", "shape": list(array.shape), "values": values}
     values = array.ravel().tolist()

@@ -82,7 +82,7 @@ class Result:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote."""
-        with decoding(f"The JSON of a {cls.__name__}"):
+        with decoding(f"The JSON of {cls.__name__}"):
             found: Self = read_result(text, cls)
             return found
 

@@ -20,7 +20,7 @@ from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.comparison import compare_curves
 from tradeoff.evaluation.pipeline import open_both
-from tradeoff.evaluation.result import Evaluation, evaluation_files, read_saved
+from tradeoff.evaluation.result import Evaluation, evaluation_files, read_samples, read_saved
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings, as_names
 
@@ -178,10 +178,11 @@ class Comparison(Result):
         """
         folder = Path(folder)
         found = cls.from_json(read_saved(folder, "comparison.json", "a comparison"))
-        names = list(found.evaluations)
-        return replace(
-            found, evaluations={name: Evaluation.load(folder / _as_folder(name)) for name in names}
-        )
+        evaluations = {
+            name: replace(evaluation, samples=read_samples(folder / _as_folder(name)))
+            for name, evaluation in found.evaluations.items()
+        }
+        return replace(found, evaluations=evaluations)
 
 
 def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:

@@ -227,9 +227,7 @@ class Evaluation(Result):
         """Read what `save` wrote."""
         folder = Path(folder)
         text = read_saved(folder, "evaluation.json", "an evaluation")
-        paths = {side: folder / f"{side}.parquet" for side in _SIDES}
-        samples = {s: SampleValues.read_parquet(p) for s, p in paths.items() if p.exists()}
-        return cls.from_json(text, samples or None)
+        return cls.from_json(text, read_samples(folder))
 
 
 def read_saved(folder: Path, name: str, what: str) -> str:
@@ -240,6 +238,13 @@ def read_saved(folder: Path, name: str, what: str) -> str:
         raise InvalidInputError(f"`{folder}` must hold {what}. {error.strerror}: {name}.") from None
     with decoding(f"`{folder / name}`"):
         return content.decode("utf-8")
+
+
+def read_samples(folder: Path) -> dict[str, SampleValues] | None:
+    """Values of single samples that :meth:`Evaluation.save` wrote; None if there are none."""
+    paths = {side: folder / f"{side}.parquet" for side in _SIDES}
+    found = {s: SampleValues.read_parquet(path) for s, path in paths.items() if path.exists()}
+    return found or None
 
 
 def evaluation_files(folder: Path) -> list[Path]:
