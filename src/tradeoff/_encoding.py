@@ -67,6 +67,7 @@ RESULTS = {
 }
 """Classes that JSON may hold, by name."""
 _NUMBERS = re.compile("(bool|u?int(8|16|32|64)|float(16|32|64))")
+_PYTHON_TYPES: dict[str, set[type]] = {"b": {bool}, "i": {int}, "u": {int}, "f": {int, float}}
 _NAMES: dict[str, Any] = {
     "Any": Any,
     "FloatArray": FloatArray,
@@ -138,7 +139,7 @@ def _encode(value: Any, name: str) -> Any:
         items = [_encode(item, name) for item in value]
         kind = "$sides" if isinstance(value, Sides) else "$tuple"
         return items if isinstance(value, list) else {kind: items}
-    if type(value).__name__ in RESULTS:
+    if resolve(RESULTS.get(type(value).__name__)) is type(value):
         return encode_result(value)
     raise InvalidInputError(
         f"JSON cannot hold this {name}, which contains an object of type {type(value).__name__}: "
@@ -194,7 +195,7 @@ def _decode_array(content: Mapping[str, Any]) -> npt.NDArray[Any]:
         raise ValueError(f"there are no arrays of {dtype!r}")
     if dtype.startswith("float"):
         values = [_decode_float(value) if isinstance(value, str) else value for value in values]
-    if not all(type(value) in (bool, int, float) for value in values):
+    if not {type(value) for value in values} <= _PYTHON_TYPES[np.dtype(dtype).kind]:
         raise TypeError("an array of numbers holds something else")
     return np.array(values, dtype=dtype).reshape(shape)
 

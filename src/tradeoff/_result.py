@@ -66,13 +66,13 @@ class Result:
             vars(self)[name] = value if private else _frozen(value, shared=name not in owned)
 
     def __repr__(self) -> str:
-        names = _names(self)
+        names = _shown(self)
         limit = _LONGEST // max(1, len(names))
         parts = (f"{name}={_short(getattr(self, name), limit)}" for name in names)
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        rows = [(name, _short(getattr(self, name), _CELL)) for name in _names(self)]
+        rows = [(name, _short(getattr(self, name), _CELL)) for name in _shown(self)]
         return html_table(type(self).__name__, ("field", "value"), rows)
 
     def to_json(self) -> str:
@@ -117,6 +117,12 @@ def _names(result: Any) -> list[str]:
     return [field.name for field in fields_of(result) if not field.name.startswith("_")]
 
 
+def _shown(result: Any) -> list[str]:
+    """Public fields that texts show."""
+    hidden = {field.name for field in fields_of(result) if not field.repr}
+    return [name for name in _names(result) if name not in hidden]
+
+
 def _frozen(value: Any, *, shared: bool) -> Any:
     """A value whose arrays are read-only; the value itself where they are already."""
     if isinstance(value, np.ndarray):
@@ -152,7 +158,8 @@ def _short(value: Any, limit: int) -> str:
         text = f"{type(value).__name__}({', '.join(shown)})"
     elif isinstance(value, (list, tuple)) and value:
         shown = [_short(item, limit // _ITEMS) for item in _first(value)] + _rest(value)
-        text = f"[{', '.join(shown)}]" if isinstance(value, list) else f"({', '.join(shown)})"
+        inside = ", ".join(shown)
+        text = f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
     else:
         text = repr(value[:limit] if isinstance(value, (str, bytes)) else value)
     return text if len(text) <= limit else f"{text[: max(0, limit - 3)]}..."
@@ -160,7 +167,7 @@ def _short(value: Any, limit: int) -> str:
 
 def _line(result: Result, limit: int) -> str:
     """The class and the numbers and short texts of a result that is inside another."""
-    values = {name: getattr(result, name) for name in _names(result)}
+    values = {name: getattr(result, name) for name in _shown(result)}
     plain = {n: v for n, v in values.items() if isinstance(v, (bool, int, float, str))}
     shown = [f"{name}={_short(value, limit)}" for name, value in plain.items()]
     return f"{type(result).__name__}({', '.join(shown + ['...'] * (len(plain) < len(values)))})"
