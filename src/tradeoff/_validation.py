@@ -32,6 +32,8 @@ __all__ = [
     "check_vector",
     "check_weights",
     "freeze",
+    "own",
+    "read_only",
     "to_array",
 ]
 
@@ -99,12 +101,32 @@ def to_array(values: Any) -> Any:
 
 
 def freeze(name: str, values: npt.ArrayLike) -> FloatArray:
-    """A one-dimensional float64 array without NaN that cannot be written to."""
-    array = check_numbers(name, values).view()
+    """A one-dimensional float64 array without NaN that nobody can write to."""
+    array = check_numbers(name, values)
     if array.ndim != 1 or np.isnan(array).any():
         raise InvalidInputError(f"`{name}` must be one-dimensional and without NaN.")
-    array.flags.writeable = False
+    return own(array)
+
+
+def own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array itself if nobody can write to it, else a read-only copy."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if base.flags.writeable:
+            copy = array.copy(order="K")
+            copy.flags.writeable = False
+            return copy
+        base = base.base
     return array
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A read-only view; whoever holds the array itself can still write to it."""
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def check_vector(name: str, values: npt.ArrayLike) -> FloatArray:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit, logsumexp
 
+from tradeoff._result import Result
 from tradeoff._validation import (
     FloatArray,
     check_number,
@@ -34,7 +35,7 @@ __all__ = ["AcceptanceRule", "drs_acceptance"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcceptanceRule:
+class AcceptanceRule(Result):
     r"""The optimal rule :math:`a(x) = \min(c\, r(x), 1)` for a budget; build it from ratios.
 
     Args:

@@ -10,16 +10,19 @@ neither a hull nor a threshold, so the expectation is never below the true curve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_type, check_vector, check_weights, freeze
 from tradeoff.core.atoms import curve_of_atoms
 from tradeoff.core.law import LogRatioLaw, scale_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     from tradeoff.core.curve import PRCurve
@@ -30,7 +33,7 @@ _STEEPEST = 700.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, init=False)
-class HeldOutErrors:
+class HeldOutErrors(Result):
     """Held-out log-ratios of both sides, from which the honest curve is counted.
 
     The weights are stored as one value for both sides, `weights.real` and `weights.generated`.
@@ -72,9 +75,13 @@ class HeldOutErrors:
             for side, weight, value in zip(sides, given, values, strict=True)
         ]
         for side, value in zip(sides, values, strict=True):
-            object.__setattr__(self, side, freeze(side, value.copy()))
-        frozen = Sides(*(freeze("weights", weight.copy()) for weight in weights))
+            object.__setattr__(self, side, freeze(side, value))
+        frozen = Sides(*(freeze("weights", weight) for weight in weights))
         object.__setattr__(self, "weights", frozen)
+
+    @classmethod
+    def _from_fields(cls, fields: Mapping[str, Any]) -> HeldOutErrors:
+        return cls._of(Sides(fields["real"], fields["generated"]), fields["weights"])
 
     @classmethod
     def _of(cls, log_ratios: Sides[FloatArray], weights: Sides[FloatArray]) -> HeldOutErrors:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import logsumexp
 
+from tradeoff._result import Result
 from tradeoff._validation import (
     FloatArray,
     check_choice,
@@ -38,7 +39,7 @@ Kind = Literal["exclusive", "inclusive"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RenyiFrontier:
+class RenyiFrontier(Result):
     """Points of a Rényi frontier.
 
     Args:

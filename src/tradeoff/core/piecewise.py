@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._validation import FloatArray, check_lam, freeze
 from tradeoff.exceptions import InvalidInputError
 
@@ -20,7 +21,7 @@ __all__ = ["PiecewiseLinear", "edges"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PiecewiseLinear:
+class PiecewiseLinear(Result):
     r"""A function of λ in pieces, with its limits at both ends.
 
     Piece :math:`j` holds on :math:`[\lambda_j, \lambda_{j+1})` with :math:`\lambda_0 = 0`.

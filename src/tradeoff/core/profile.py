@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff._validation import (
     FloatArray,
@@ -37,7 +38,7 @@ _SMALLEST = np.finfo(np.float64).smallest_subnormal
 
 
 @dataclass(frozen=True, eq=False)
-class RatioProfile:
+class RatioProfile(Result):
     """The distribution of p/q as atoms with p/q descending; build it with one of the class methods.
 
     Args:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._validation import FloatArray, check_shares
 from tradeoff.core.scalars import same_kind
 
@@ -17,7 +18,7 @@ __all__ = ["ROCCurve"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ROCCurve:
+class ROCCurve(Result):
     r"""The ROC curve of a profile, whose region is the mode-collapse region.
 
     Args:

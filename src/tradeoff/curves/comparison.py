@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from tradeoff._result import Result
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
@@ -33,7 +34,7 @@ _MUST_AGREE = ("estimator", "folds", "seed", "columns", "digest")
 
 
 @dataclass(frozen=True)
-class TestedDifference:
+class TestedDifference(Result):
     """A difference between two models, first minus second.
 
     Args:
@@ -56,7 +57,7 @@ class TestedDifference:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CurveComparison:
+class CurveComparison(Result):
     """How two models differ from each other.
 
     Args:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._validation import check_seed
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.exceptions import InvalidInputError
@@ -40,7 +41,7 @@ _RIVALS = ("logistic", "trees", "gaussians", "quantized", "kernel")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Diagnosis:
+class Diagnosis(Result):
     """How much an honest curve can be trusted to be close to the truth.
 
     Args:
@@ -65,6 +66,21 @@ class Diagnosis:
     quarter: CurveEstimate
     rivals: Mapping[str, CurveEstimate]
     control: CurveEstimate
+
+    def __str__(self) -> str:
+        curves = {
+            "model": self.model,
+            "ceiling": self.ceiling,
+            "quarter": self.quarter,
+            "control": self.control,
+            **{f"by {name}": rival for name, rival in self.rivals.items()},
+        }
+        width = max(map(len, curves))
+        lines = [f"{'':<{width}}  precision  recall"]
+        for name, estimate in curves.items():
+            precision, recall = estimate.headline.values()
+            lines.append(f"{name:<{width}}  {precision:9.3f}  {recall:6.3f}")
+        return "\n".join([self.verdict, *lines])
 
     @property
     def sees_the_control(self) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_seed
 from tradeoff.core.errors import HeldOutErrors
@@ -43,7 +44,7 @@ BAND_SLOPES = np.geomspace(1 / 20, 20, 121)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HeldOut:
+class HeldOut(Result):
     """Samples of one side as a curve was counted from them.
 
     Args:
@@ -72,7 +73,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CurveEstimate:
+class CurveEstimate(Result):
     """An estimated precision-recall curve with what it was counted from.
 
     Args:

@@ -10,6 +10,8 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from tradeoff._result import Result
+
 __all__ = ["Broken", "Kind", "Sample", "Source"]
 
 Kind = Literal["image", "text", "table", "features"]
@@ -56,7 +58,7 @@ def _plain(value: object) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Result):
     """An item that could not be read, and why.
 
     Args:

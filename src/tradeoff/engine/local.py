@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tradeoff._progress import track
+from tradeoff._result import Result
 from tradeoff._validation import check_choice, check_count, check_features
 from tradeoff.data.base import Broken
 from tradeoff.engine.choice import choose_by_id, only_chosen
@@ -28,11 +29,11 @@ __all__ = ["Embedded", "embed_source"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Embedded:
+class Embedded(Result):
     """Features of a stream of samples, and what is known of each.
 
     Args:
-        features: shape (n, d).
+        features: Features of each sample, shape (n, d); a read-only view, not a copy.
         ids: name of each sample.
         labels: class of each sample, None where the source knows none.
         broken: items that could not be read, and why.
@@ -48,6 +49,8 @@ class Embedded:
         >>> embedded.ids, embedded.features.tolist()
         (('poems[0]', 'poems[1]'), [[7.0], [4.0]])
     """
+
+    _shared = frozenset({"features"})
 
     features: npt.NDArray[Any]
     ids: tuple[str, ...]

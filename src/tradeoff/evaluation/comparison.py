@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
+from tradeoff._decoding import build, decoding, fits, read_fields
 from tradeoff._files import check_outputs
 from tradeoff._registry import resolve
+from tradeoff._result import Result
 from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.comparison import compare_curves
-from tradeoff.evaluation.decoding import build, decoding, fits, read_fields
 from tradeoff.evaluation.pipeline import open_both
-from tradeoff.evaluation.result import Evaluation, evaluation_files
+from tradeoff.evaluation.result import Evaluation, evaluation_files, read_samples, read_saved
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings, as_names
 
@@ -35,7 +36,7 @@ _WORDS = {"curve.precision": "precision", "curve.recall": "recall"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(Result):
     """A difference between two models in one score, first minus second, paired on real samples.
 
     Args:
@@ -70,7 +71,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Result):
     """Models that were measured against the same real samples.
 
     Args:
@@ -125,6 +126,9 @@ class Comparison:
     def __str__(self) -> str:
         return str(resolve("tradeoff.report.text:comparison_summary_of")(self))
 
+    def _repr_html_(self) -> str:
+        return str(resolve("tradeoff.report.html:comparison_html_of")(self))
+
     def to_json(self) -> str:
         """All evaluations and differences, without loss."""
         fields = {
@@ -164,6 +168,21 @@ class Comparison:
         (folder / "comparison.json").write_text(self.to_json(), encoding="utf-8")
         for name, evaluation in self.evaluations.items():
             evaluation.save(folder / _as_folder(name), overwrite=overwrite)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Comparison:
+        """Read what `save` wrote.
+
+        Args:
+            folder: Folder of the files.
+        """
+        folder = Path(folder)
+        found = cls.from_json(read_saved(folder, "comparison.json", "a comparison"))
+        evaluations = {
+            name: replace(evaluation, samples=read_samples(folder / _as_folder(name)))
+            for name, evaluation in found.evaluations.items()
+        }
+        return replace(found, evaluations=evaluations)
 
 
 def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tradeoff._result import Result
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES
 
@@ -26,7 +27,7 @@ _SAMPLES_PER_COLUMN = 10
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Result):
     """What a number shows.
 
     Args:

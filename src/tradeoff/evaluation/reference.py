@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tradeoff._result import Result
 from tradeoff.data import Sample, open_source
 from tradeoff.engine import embed_source
 from tradeoff.evaluation.reference_files import read_reference, write_reference
@@ -30,7 +31,7 @@ _OF_THE_ENCODER = ("encoder", "size", "dtype")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Reference:
+class Reference(Result):
     """Real samples with their features, against which any number of models is measured.
 
     Pass it as ``real=`` to `evaluate` or `compare`. What depends on the real samples alone, such as

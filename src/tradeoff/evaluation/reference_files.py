@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._decoding import check_types, fits
 from tradeoff._extras import import_extra
 from tradeoff._files import check_outputs
 from tradeoff.data.base import Broken, Kind
 from tradeoff.data.records import OWN_METADATA
-from tradeoff.evaluation.decoding import check_types, fits
 from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.moments import Moments
 from tradeoff.neighbors.support import OwnNeighbors

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._decoding import build, check_types, decoding, fits, read_fields
 from tradeoff._extras import import_extra
 from tradeoff._files import check_outputs
 from tradeoff._registry import resolve
+from tradeoff._result import Result
 from tradeoff.core.curve import PRCurve
 from tradeoff.data.base import Broken
 from tradeoff.data.records import OWN_METADATA
-from tradeoff.evaluation.decoding import build, check_types, decoding, fits, read_fields
 from tradeoff.evaluation.findings import Finding
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.metrics.score import Score
@@ -46,7 +47,7 @@ _PROVENANCE: dict[str, Any] = {"samples": dict[str, int], "encoder": str, "estim
 
 
 @dataclass(frozen=True, eq=False)
-class SampleValues:
+class SampleValues(Result):
     """What is known of every single sample of a side.
 
     Args:
@@ -97,7 +98,7 @@ class SampleValues:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation:
+class Evaluation(Result):
     """What was measured of a model.
 
     Args:
@@ -152,6 +153,9 @@ class Evaluation:
 
     def __str__(self) -> str:
         return str(resolve("tradeoff.report.text:summary_of")(self))  # the report draws results
+
+    def _repr_html_(self) -> str:
+        return str(resolve("tradeoff.report.html:html_of")(self))
 
     def to_json(self) -> str:
         """Everything but the values of single samples, without loss."""
@@ -222,17 +226,25 @@ class Evaluation:
     def load(cls, folder: str | Path) -> Evaluation:
         """Read what `save` wrote."""
         folder = Path(folder)
-        try:
-            content = (folder / "evaluation.json").read_bytes()
-        except OSError as error:
-            raise InvalidInputError(
-                f"`{folder}` must hold an evaluation. {error.strerror}: evaluation.json."
-            ) from None
-        with decoding(f"`{folder / 'evaluation.json'}`"):
-            text = content.decode("utf-8")
-        paths = {side: folder / f"{side}.parquet" for side in _SIDES}
-        samples = {s: SampleValues.read_parquet(p) for s, p in paths.items() if p.exists()}
-        return cls.from_json(text, samples or None)
+        text = read_saved(folder, "evaluation.json", "an evaluation")
+        return cls.from_json(text, read_samples(folder))
+
+
+def read_saved(folder: Path, name: str, what: str) -> str:
+    """Text of a file in a folder that must hold a result."""
+    try:
+        content = (folder / name).read_bytes()
+    except OSError as error:
+        raise InvalidInputError(f"`{folder}` must hold {what}. {error.strerror}: {name}.") from None
+    with decoding(f"`{folder / name}`"):
+        return content.decode("utf-8")
+
+
+def read_samples(folder: Path) -> dict[str, SampleValues] | None:
+    """Values of single samples that :meth:`Evaluation.save` wrote; None if there are none."""
+    paths = {side: folder / f"{side}.parquet" for side in _SIDES}
+    found = {s: SampleValues.read_parquet(path) for s, path in paths.items() if path.exists()}
+    return found or None
 
 
 def evaluation_files(folder: Path) -> list[Path]:

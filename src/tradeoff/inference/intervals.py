@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
@@ -33,7 +34,7 @@ _FEWEST_GROUPS = 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CurveInterval:
+class CurveInterval(Result):
     """Limits of precision and recall at given slopes.
 
     Args:

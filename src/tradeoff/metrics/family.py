@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
 from tradeoff._registry import resolve
+from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.metrics.registry import FAMILIES
@@ -56,7 +57,7 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MeasuredCurve:
+class MeasuredCurve(Result):
     """The curve of a pair, and how much it can be trusted.
 
     Args:
@@ -75,7 +76,7 @@ class MeasuredCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class Measured(Result):
     """What one or several families measured.
 
     Args:

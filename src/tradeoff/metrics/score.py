@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tradeoff._result import Result
+
 __all__ = ["Score", "number"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
+class Score(Result):
     """A number, its interval, and what it is worth when nothing is wrong.
 
     Args:

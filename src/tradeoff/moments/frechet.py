@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import eigh, eigvalsh
 
+from tradeoff._result import Result
 from tradeoff._validation import (
     FloatArray,
     check_count,
@@ -32,7 +33,7 @@ _LARGEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Result):
     r"""Number, mean and scatter of samples that came in any number of parts.
 
     The scatter is :math:`\sum_i (x_i - \bar x)(x_i - \bar x)^\top`, in float64. Parts merge by the

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tradeoff._result import Result
+
 if TYPE_CHECKING:
     from tradeoff._validation import FloatArray
 
@@ -12,7 +14,7 @@ __all__ = ["PartScores"]
 
 
 @dataclass(frozen=True, eq=False)
-class PartScores:
+class PartScores(Result):
     """The values of a score on several parts of the samples.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tradeoff._result import Result
 from tradeoff._validation import FloatArray, check_share
 from tradeoff.exceptions import UndefinedError
 from tradeoff.inference.shares import normal_quantile, wilson_interval
@@ -19,7 +20,7 @@ __all__ = ["SupportMetrics", "SupportScore"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SupportScore:
+class SupportScore(Result):
     """One metric.
 
     Args:
@@ -71,7 +72,7 @@ class SupportScore:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SupportMetrics:
+class SupportMetrics(Result):
     """Neighbor metrics of two samples; each is a number here, and a score with all it has in `[]`.
 
     Args:

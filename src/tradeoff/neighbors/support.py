@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_choice, check_count, check_type
 from tradeoff.exceptions import InvalidInputError
@@ -40,7 +41,7 @@ _SPOT_CHECKS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class OwnNeighbors:
+class OwnNeighbors(Result):
     """Squared distances of every sample to its nearest others, and who they are.
 
     Computed once for a reference, they can be stored and serve for every model.
@@ -66,6 +67,7 @@ class OwnNeighbors:
     index: npt.NDArray[np.int64]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         squares, index = np.asarray(self.squares), np.asarray(self.index)
         if squares.ndim != 2 or squares.shape != index.shape or index.dtype.kind not in "iu":
             raise InvalidInputError(

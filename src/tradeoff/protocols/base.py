@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._validation import check_choice, check_seed
 from tradeoff.neighbors.support import FOUR
 from tradeoff.protocols.neighbors import NeighborRecipe
@@ -90,7 +91,7 @@ PROTOCOLS: dict[str, Published] = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Reproduction:
+class Reproduction(Result):
     """What a recipe of the literature gives.
 
     Args:

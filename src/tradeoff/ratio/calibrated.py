@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
+from tradeoff._result import Result
 from tradeoff._validation import (
     FloatArray,
     check_count,
@@ -116,7 +117,7 @@ def calibrated_ratio(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Reliability:
+class Reliability(Result):
     """How often a sample is real where a log-ratio says how often it is.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -12,17 +12,17 @@ from tradeoff._validation import check_type
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.report.base import Display, axes_or_new, colors_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from tradeoff._validation import FloatArray
 
-__all__ = ["COLORS", "PRCurveDisplay"]
+__all__ = ["PRCurveDisplay"]
 
-# Okabe-Ito, told apart by color-blind readers and on paper; black first would hide the axes.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _HEADLINES = (
     (HEADLINE_PRECISION_LAM, "^", f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
     (HEADLINE_RECALL_LAM, ">", f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
@@ -32,11 +32,11 @@ _ANGLES = 2001
 _MOST_BREAKPOINTS = 2000
 
 
-class PRCurveDisplay:
+class PRCurveDisplay(Display):
     """Draws one or many precision-recall curves, with their bands and headline points.
 
     Args:
-        curves: one curve, or curves by name.
+        curves: One curve, or curves by name.
 
     Example:
         >>> from tradeoff import PRCurveDisplay, RatioProfile
@@ -47,9 +47,6 @@ class PRCurveDisplay:
         ('recall', 'precision')
     """
 
-    figure_: Figure
-    ax_: Axes
-
     def __init__(self, curves: PRCurve | Mapping[str, PRCurve]) -> None:
         curves = {"": curves} if isinstance(curves, PRCurve) else curves
         check_type("curves", curves, Mapping)
@@ -59,41 +56,37 @@ class PRCurveDisplay:
             check_type("curves", curve, PRCurve)
         self.curves = dict(curves)
 
-    def plot(self, ax: Axes | None = None, *, headline: bool = True) -> PRCurveDisplay:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        color: str | Sequence[str] | None = None,
+        headline: bool = True,
+    ) -> Self:
         """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
 
         Args:
             ax: Matplotlib axes.
-            headline: whether to mark precision at λ = 20 and recall at λ = 0.4.
+            color: Color of the curves, or a color for each of them.
+            headline: Whether to mark precision at λ = 20 and recall at λ = 0.4.
         """
         ax = axes_or_new(ax, height=5.0)
+        colors = colors_of(color, len(self.curves))
         _draw_frame(ax)
         for i, (name, curve) in enumerate(self.curves.items()):
-            color = COLORS[i % len(COLORS)]
             recall, precision = _outline(curve)
             ax.plot(
-                recall, precision, color=color, label=plain(name) or None, linewidth=2, zorder=3
+                recall, precision, color=colors[i], label=plain(name) or None, linewidth=2, zorder=3
             )
-            _draw_band(ax, curve, color)
+            _draw_band(ax, curve, colors[i])
             if headline:
-                _draw_headline(ax, curve, color, size=max(5.0, 11.0 - 2 * i))
+                _draw_headline(ax, curve, colors[i], size=max(5.0, 11.0 - 2 * i))
         if headline:
             for _, marker, label in _HEADLINES:
                 ax.plot([], [], marker, color="0.3", label=label)
         if any(self.curves) or headline:
             ax.legend(loc="lower left", fontsize="small", framealpha=0.9, edgecolor="none")
-        self.ax_ = ax
-        self.figure_ = ax.figure.figure  # the root, also from within a subfigure
-        return self
-
-
-def axes_or_new(ax: Axes | None, *, height: float) -> Axes:
-    """The given axes, or those of a new figure."""
-    if ax is not None:
-        return ax
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(5, height), layout="constrained").add_subplot()
+        return self._finish(ax)
 
 
 def _outline(curve: PRCurve) -> tuple[FloatArray, FloatArray]:

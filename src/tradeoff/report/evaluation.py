@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.report.display import COLORS, PRCurveDisplay
+from tradeoff.report.base import COLORS, Display, colors_of
+from tradeoff.report.display import PRCurveDisplay
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from tradeoff.evaluation import Comparison, Evaluation
 
 __all__ = ["ComparisonDisplay", "EvaluationDisplay"]
 
 
-class EvaluationDisplay:
+class EvaluationDisplay(Display):
     """Draws the curve of a model with its band, and the ceiling, real against real.
 
     Args:
-        evaluation: that measured the curve.
+        evaluation: Evaluation with a curve.
 
     Example:
         >>> import numpy as np
@@ -35,9 +37,6 @@ class EvaluationDisplay:
         'precision'
     """
 
-    figure_: Figure
-    ax_: Axes
-
     def __init__(self, evaluation: Evaluation) -> None:
         if evaluation.curve is None:
             raise InvalidInputError(
@@ -46,22 +45,26 @@ class EvaluationDisplay:
             )
         self.evaluation = evaluation
 
-    def plot(self, ax: Axes | None = None) -> EvaluationDisplay:
-        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result."""
+    def plot(self, ax: Axes | None = None, *, color: str | Sequence[str] | None = None) -> Self:
+        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
+
+        Args:
+            ax: Matplotlib axes.
+            color: Color of the model's curve, or that color and the one of real against real.
+        """
         curves = {"generated": self.evaluation.curve, "real vs real": self.evaluation.ceiling}
         display = PRCurveDisplay({name: c for name, c in curves.items() if c is not None})
-        display.plot(ax)
-        self.figure_, self.ax_ = display.figure_, display.ax_
-        return self
+        colors = (color, *COLORS[1:]) if isinstance(color, str) else color
+        return self._finish(display.plot(ax, color=colors).ax_)
 
 
-class ComparisonDisplay:
+class ComparisonDisplay(Display):
     """Draws all curves in one picture, and all models as points with intervals in another.
 
     Models of which there is no curve, since they repeat a few samples, are left out.
 
     Args:
-        comparison: of models whose curves were measured.
+        comparison: Comparison of models whose curves were measured.
 
     Example:
         >>> import numpy as np
@@ -76,7 +79,6 @@ class ComparisonDisplay:
         2
     """
 
-    figure_: Figure
     axes_: tuple[Axes, Axes]
 
     def __init__(self, comparison: Comparison) -> None:
@@ -89,22 +91,31 @@ class ComparisonDisplay:
         if not self.evaluations:
             raise InvalidInputError("There are no curves to draw: add curve to the metrics.")
 
-    def plot(self, axes: tuple[Axes, Axes] | None = None) -> ComparisonDisplay:
-        """Draw on two axes, or on a new figure; `figure_` and `axes_` hold the result."""
-        if axes is None:
-            from matplotlib.figure import Figure
+    def plot(
+        self,
+        ax: tuple[Axes, Axes] | None = None,
+        *,
+        color: str | Sequence[str] | None = None,
+    ) -> Self:
+        """Draw on two axes, or on a new figure.
 
-            figure = Figure(figsize=(10, 5), layout="constrained")
-            axes = (figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2))
+        `figure_` and `axes_` hold the result; `ax_` is the first of the axes, with the curves.
+
+        Args:
+            ax: Two Matplotlib axes, of the curves and of the points.
+            color: Color of all models, or a color for each of them.
+        """
+        curves_ax, points_ax = _two_axes(ax)
+        colors = colors_of(color, len(self.evaluations))
         curves = {n: e.curve for n, e in self.evaluations.items() if e.curve is not None}
-        PRCurveDisplay(curves).plot(axes[0])
-        axes[0].set_title("trade-off", fontsize="medium")
-        self._plot_points(axes[1])
-        self.axes_, self.figure_ = axes, axes[0].figure.figure
-        return self
+        PRCurveDisplay(curves).plot(curves_ax, color=colors)
+        curves_ax.set_title("trade-off", fontsize="medium")
+        self._plot_points(points_ax, colors)
+        self.axes_ = (curves_ax, points_ax)
+        return self._finish(curves_ax)
 
-    def _plot_points(self, ax: Axes) -> None:
-        for i, evaluation in enumerate(self.evaluations.values()):
+    def _plot_points(self, ax: Axes, colors: list[str]) -> None:
+        for evaluation, color in zip(self.evaluations.values(), colors, strict=True):
             x, y = evaluation["curve.recall"], evaluation["curve.precision"]
             errors = [
                 [[abs(s.value - (s.low or 0.0))], [abs((s.high or s.value) - s.value)]]
@@ -117,7 +128,7 @@ class ComparisonDisplay:
                 yerr=errors[1],
                 marker="o",
                 capsize=3,
-                color=COLORS[i % len(COLORS)],
+                color=color,
                 linestyle="none",
                 clip_on=False,
             )
@@ -130,3 +141,20 @@ class ComparisonDisplay:
         )
         ax.set_title("models", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
+
+
+def _two_axes(ax: Any) -> tuple[Axes, Axes]:
+    """The two given axes, or those of a new figure."""
+    if ax is None:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(10, 5), layout="constrained")
+        return figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
+    try:
+        first, second = ax
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            "`ax` must hold two axes, one for the curves and one for the models. Got "
+            f"{type(ax).__name__}: make them with `plt.subplots(1, 2)`."
+        ) from None
+    return first, second

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.report.display import COLORS, axes_or_new
+from tradeoff.report.base import Display, axes_or_new, colors_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from tradeoff.ratio.calibrated import Reliability
     from tradeoff.sampling.planner import Plan
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["PlanDisplay", "ReliabilityDisplay"]
 
 
-class PlanDisplay:
+class PlanDisplay(Display):
     """Draws what a budget buys: precision and recall against draws per kept sample.
 
     Args:
-        plan: from `plan_budget`.
+        plan: Plan from `plan_budget`.
 
     Example:
         >>> import numpy as np
@@ -37,23 +38,26 @@ class PlanDisplay:
         'draws per kept sample'
     """
 
-    figure_: Figure
-    ax_: Axes
-
     def __init__(self, plan: Plan) -> None:
         from tradeoff.sampling.planner import Plan  # curves alone are drawn without it
 
         check_type("plan", plan, Plan)
         self.plan = plan
 
-    def plot(self, ax: Axes | None = None) -> PlanDisplay:
-        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result."""
+    def plot(self, ax: Axes | None = None, *, color: str | Sequence[str] | None = None) -> Self:
+        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
+
+        Args:
+            ax: Matplotlib axes.
+            color: Colors of precision and of recall, or one color for both.
+        """
         ax, numbers = axes_or_new(ax, height=4.5), self.plan.headline
-        for values, color, label in (
-            (numbers["curve.precision"], COLORS[0], f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
-            (numbers["curve.recall"], COLORS[1], f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
+        colors = colors_of(color, 2)
+        for values, shade, label in (
+            (numbers["curve.precision"], colors[0], f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
+            (numbers["curve.recall"], colors[1], f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
         ):
-            ax.plot(self.plan.budgets, values, "o-", color=color, label=label, clip_on=False)
+            ax.plot(self.plan.budgets, values, "o-", color=shade, label=label, clip_on=False)
         ax.axvline(self.plan.enough, color="0.6", linestyle=":", label="hardly more beyond")
         ax.set(xscale="log", ylim=(0, 1.02), xlabel="draws per kept sample", ylabel="predicted")
         labels = [f"{budget:g}" for budget in self.plan.budgets]
@@ -61,15 +65,14 @@ class PlanDisplay:
         ax.minorticks_off()
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(loc="lower right", fontsize="small", framealpha=0.9, edgecolor="none")
-        self.ax_, self.figure_ = ax, ax.figure.figure
-        return self
+        return self._finish(ax)
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Draws how often samples are real where a ratio says how often they are.
 
     Args:
-        reliability: from `reliability`.
+        reliability: Result of `reliability`.
 
     Example:
         >>> import numpy as np
@@ -81,17 +84,19 @@ class ReliabilityDisplay:
         'observed share of real samples'
     """
 
-    figure_: Figure
-    ax_: Axes
-
     def __init__(self, reliability: Reliability) -> None:
         from tradeoff.ratio.calibrated import Reliability
 
         check_type("reliability", reliability, Reliability)
         self.reliability = reliability
 
-    def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
-        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result."""
+    def plot(self, ax: Axes | None = None, *, color: str | Sequence[str] | None = None) -> Self:
+        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
+
+        Args:
+            ax: Matplotlib axes.
+            color: Color of the observed shares.
+        """
         ax, found = axes_or_new(ax, height=4.5), self.reliability
         ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":")
         errors = np.stack((found.observed - found.low, found.high - found.observed))
@@ -101,7 +106,7 @@ class ReliabilityDisplay:
             yerr=np.maximum(errors, 0.0),
             marker="o",
             capsize=3,
-            color=COLORS[0],
+            color=colors_of(color, 1)[0],
         )
         ax.set(
             xlim=(0, 1),
@@ -111,5 +116,4 @@ class ReliabilityDisplay:
             ylabel="observed share of real samples",
         )
         ax.spines[["top", "right"]].set_visible(False)
-        self.ax_, self.figure_ = ax, ax.figure.figure
-        return self
+        return self._finish(ax)

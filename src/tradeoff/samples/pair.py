@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_matrix, check_same_columns
+from tradeoff._result import Result
+from tradeoff._validation import FloatArray, check_matrix, check_same_columns, read_only
 from tradeoff.samples.keys import draw_keys, group_keys, mixed_keys, row_keys
 
 if TYPE_CHECKING:
@@ -23,12 +24,13 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Side:
+class Side(Result):
     """Samples of one side.
 
     Args:
         name: "real" or "generated", for messages.
-        features: One row per sample, of any precision, shape (n, d).
+        features: One row per sample, of any precision, shape (n, d); a read-only view, not a copy,
+            so that an array must not change while it is measured.
         ids: Name of each sample; empty if they have none.
         labels: Class of each sample, None where it has none; empty if there are no labels.
         groups: Group of each sample, whose members are not independent; None if all are.
@@ -40,6 +42,8 @@ class Side:
         >>> len(side), side.distinct
         (3, 2)
     """
+
+    _shared = frozenset({"features"})
 
     name: str
     features: npt.NDArray[Any]
@@ -64,7 +68,7 @@ class Side:
     @cached_property
     def x(self) -> FloatArray:
         """The features in float64, shape (n, d)."""
-        return np.ascontiguousarray(self.features, np.float64)
+        return read_only(np.ascontiguousarray(self.features, np.float64))
 
     def remember(self, what: Hashable, compute: Callable[[], T]) -> T:
         """Something that depends on this side alone, computed when it is first asked for."""
@@ -140,7 +144,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class Pair(Result):
     """Real and generated samples with the same columns.
 
     Args:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff.inference.shares import wilson_interval
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _SIGNIFICANT = 4.0
 
 
 @dataclass(kw_only=True)
-class Accounting:
+class Accounting(Result):
     """Counts of draws and kept samples.
 
     Args:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._validation import FloatArray, check_shares, check_type, check_vector
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.core.errors import HeldOutErrors
@@ -36,7 +37,7 @@ _LITTLE = 0.005
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Result):
     """Predicted curves by budget.
 
     Args:

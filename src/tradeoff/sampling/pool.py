@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tradeoff._result import Result
 from tradeoff._validation import FloatArray, check_count, check_number, check_seed
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
@@ -25,7 +26,7 @@ _FEWEST = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PoolSelection:
+class PoolSelection(Result):
     """Samples selected from a pool, with the curves before and after.
 
     Args:

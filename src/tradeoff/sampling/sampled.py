@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._result import Result
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -17,11 +19,12 @@ __all__ = ["Sampled"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Sampled:
+class Sampled(Result):
     """Kept samples with their labels and log-ratios.
 
     Args:
-        samples: Samples in the generator's container: an array, a tensor or a list.
+        samples: Samples in the generator's container: an array, a tensor or a list. An array is
+            read-only; anything else is the generator's own object.
         labels: Labels of the samples; None if the generator gives none.
         log_ratios: Log p/q of each sample, shape (n,).
         accounting: Draws, rate and warnings.
@@ -37,6 +40,8 @@ class Sampled:
         >>> sampled.samples.shape, bool(sampled.samples.mean() > 0.5)
         ((1000, 1), True)
     """
+
+    _shared = frozenset({"samples", "labels"})
 
     samples: Any
     labels: Any

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Mapping
 from dataclasses import fields as fields_of
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from tradeoff.exceptions import InvalidInputError, TradeoffError, first_line
 
@@ -66,20 +69,26 @@ def build(cls: type[T], fields: dict[str, Any]) -> T:
     return check_types(cls(**fields))
 
 
-def check_types(made: T) -> T:
-    """An object of a dataclass, if its fields have the declared types; else a TypeError."""
-    hints = get_type_hints(type(made))
+def check_types(made: T, *, names: Mapping[str, Any] | None = None, finite: bool = True) -> T:
+    """An object of a dataclass, if its fields have the declared types; else a TypeError.
+
+    Args:
+        made: The object.
+        names: What its annotations name besides what its module imports.
+        finite: Whether all numbers must be finite.
+    """
+    hints = get_type_hints(type(made), localns=None if names is None else dict(names))
     for field in fields_of(made):  # type: ignore[arg-type]
-        if not fits(getattr(made, field.name), hints[field.name]):
+        if not fits(getattr(made, field.name), hints[field.name], finite=finite):
             raise TypeError(f"`{field.name}` of a {type(made).__name__} has the wrong type")
     return made
 
 
-def fits(value: Any, hint: Any) -> bool:
-    """Whether a value has a type: a class, a union, a literal, a tuple, or a dict with str keys.
+def fits(value: Any, hint: Any, *, finite: bool = True) -> bool:
+    """Whether a value has a type: a class, a union, a literal, an array, or a container of these.
 
     Example:
-        >>> from tradeoff.evaluation.decoding import fits
+        >>> from tradeoff._decoding import fits
         >>> fits(3, float | None), fits(True, float), fits({"a": 1}, dict[str, int])
         (True, False, True)
     """
@@ -87,14 +96,32 @@ def fits(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     if origin in (Union, UnionType):
-        return any(fits(value, one) for one in arguments)
+        return any(fits(value, one, finite=finite) for one in arguments)
     if origin is Literal:
         return value in arguments
-    if origin in (tuple, list):
-        return isinstance(value, origin) and all(fits(one, arguments[0]) for one in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(fits(one, arguments[1]) for one in value.values())
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and _has_dtype(value, arguments[-1])
+    if origin is not None:
+        return isinstance(value, origin) and _all_fit(value, arguments, finite=finite)
     if hint in (int, float):
         wanted = (int, float) if hint is float else int
-        return isinstance(value, wanted) and not isinstance(value, bool) and abs(value) < 1e308
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            return False
+        return not finite or abs(value) < 1e308
     return isinstance(value, NoneType if hint is None else hint)
+
+
+def _all_fit(value: Any, arguments: tuple[Any, ...], *, finite: bool) -> bool:
+    """Whether the items of a sequence, or the keys and values of a mapping, have their types."""
+    if isinstance(value, Mapping):
+        return all(
+            fits(key, arguments[0], finite=finite) and fits(item, arguments[1], finite=finite)
+            for key, item in value.items()
+        )
+    return all(fits(item, arguments[0], finite=finite) for item in value)
+
+
+def _has_dtype(value: np.ndarray[Any, Any], hint: Any) -> bool:
+    (scalar,) = get_args(hint) or (Any,)
+    scalar = get_origin(scalar) or scalar
+    return scalar is Any or issubclass(value.dtype.type, scalar)

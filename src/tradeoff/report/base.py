@@ -1,0 +1,76 @@
+"""What all displays share: axes, colors, and how they show in a notebook."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Self
+
+from tradeoff.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLORS", "Display", "axes_or_new", "colors_of"]
+
+# Okabe-Ito, told apart by color-blind readers and on paper; black first would hide the axes.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_DPI = 100
+
+
+class Display(ABC):
+    """Draws a result with Matplotlib, and shows in a notebook when it is the value of a cell.
+
+    Figures are made without `pyplot`, so that no figure stays open behind the scenes. After
+    `plot`, `figure_` is the figure and `ax_` the axes.
+    """
+
+    figure_: Figure
+    ax_: Axes
+
+    @abstractmethod
+    def plot(self, ax: Any = None, *, color: str | Sequence[str] | None = None) -> Self:
+        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
+
+        Args:
+            ax: Matplotlib axes.
+            color: Color of what is drawn, or a color for each part.
+        """
+
+    def _repr_png_(self) -> bytes:
+        if not hasattr(self, "figure_"):
+            self.plot()
+        image = BytesIO()
+        self.figure_.savefig(image, format="png", dpi=_DPI)
+        return image.getvalue()
+
+    def _finish(self, ax: Axes) -> Self:
+        self.ax_ = ax
+        self.figure_ = ax.figure.figure  # the root, also from within a subfigure
+        return self
+
+
+def axes_or_new(ax: Axes | None, *, height: float) -> Axes:
+    """The given axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(5, height), layout="constrained").add_subplot()
+
+
+def colors_of(color: str | Sequence[str] | None, count: int) -> list[str]:
+    """A color for each of `count` parts; colors that are too few are repeated."""
+    from matplotlib.colors import is_color_like
+
+    given = COLORS if color is None else (color,) if isinstance(color, str) else tuple(color)
+    if bad := [one for one in given if not is_color_like(one)]:
+        raise InvalidInputError(
+            f'`color` must be a Matplotlib color, such as "tab:blue", or several. Got {bad[0]!r}.'
+        )
+    if not given:
+        raise InvalidInputError("`color` must hold at least one color. Got none.")
+    return [given[i % len(given)] for i in range(count)]

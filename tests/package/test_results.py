@@ -1,0 +1,445 @@
+"""Every public result: short texts, read-only arrays, and round trips by pickle and JSON."""
+
+import copy
+import dataclasses
+import html.parser
+import importlib
+import inspect
+import json
+import pickle
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from tests.package.test_surface import PUBLIC_MODULES
+from tradeoff import diagnose, evaluate, pr_curve, reproduce, support_metrics
+from tradeoff._encoding import RESULTS
+from tradeoff._registry import resolve
+from tradeoff._result import Result
+from tradeoff.core import (
+    AcceptanceRule,
+    HeldOutErrors,
+    PRCurve,
+    RatioProfile,
+    ROCCurve,
+    renyi_frontier,
+)
+from tradeoff.core.piecewise import PiecewiseLinear
+from tradeoff.curves import Diagnosis, HeldOut, compare_curves
+from tradeoff.data import Broken
+from tradeoff.engine import Embedded
+from tradeoff.evaluation import Comparison, Difference, Finding, Reference, SampleValues, compare
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.metrics import Measured, Score
+from tradeoff.metrics.family import MeasuredCurve
+from tradeoff.moments import Moments, PartScores
+from tradeoff.neighbors import OwnNeighbors, SupportScore, own_neighbors
+from tradeoff.ratio import reliability
+from tradeoff.samples import Pair, Side
+from tradeoff.sampling import Accounting, Sampled, filter_pool, plan_budget
+
+RNG = np.random.default_rng(0)
+REAL, GENERATED = RNG.normal(size=(200, 2)), RNG.normal(0.5, 1, size=(200, 2))
+BOTH = {"real": REAL, "generated": GENERATED}
+FAST = {"estimator": "logistic", "progress": False}
+LONG = "a very long sentence with <b>markup</b> " * 200
+
+# Public dataclasses that hold no results: configurations, sources, declarations and fitted models.
+NO_RESULTS = {
+    "ArraySource",
+    "BoostedTrees",
+    "BudgetedSampler",
+    "Calibrated",
+    "Classifier",
+    "Discriminator",
+    "EfficientNetLite0",
+    "ExponentialFamily",
+    "Family",
+    "FeatureStore",
+    "Function",
+    "GaussianFamily",
+    "Gaussians",
+    "HubImages",
+    "HubTexts",
+    "Identity",
+    "ImageArchive",
+    "ImageFolder",
+    "Isotonic",
+    "Items",
+    "KernelDensity",
+    "Logistic",
+    "Metric",
+    "MiniLM",
+    "Neighbors",
+    "NetworkFile",
+    "Pixels",
+    "Published",
+    "Quantized",
+    "Records",
+    "Request",
+    "Sample",
+    "Settings",
+    "Stack",
+    "TableEncoder",
+    "TextFile",
+    "EmbedSettings",
+    "MeasureSettings",
+}
+# What JSON leaves out or cannot hold: `Reference.save` writes files, `Evaluation.save` the samples.
+NO_JSON = {"Reference"}
+
+
+@cache
+def estimate():
+    return pr_curve(**BOTH, **FAST)
+
+
+@cache
+def evaluation():
+    return evaluate(**BOTH, metrics=("curve", "knn", "copies"), diagnose=False, **FAST)
+
+
+@cache
+def comparison():
+    models = {"<near>": GENERATED, "far": GENERATED + 2.0}
+    return compare(real=REAL, generated=models, metrics="curve", diagnose=False, **FAST)
+
+
+@cache
+def diagnosis():
+    return diagnose(**BOTH, **FAST)
+
+
+def held_out():
+    return HeldOutErrors(real=[1.0, -np.inf, 3.0], generated=[0.5, 0.2], real_weights=[1, 2, 3])
+
+
+MAKE = {
+    "AcceptanceRule": lambda: AcceptanceRule.from_log_ratios([-np.inf, 0.0, 1.0], budget=1.1),
+    "Accounting": lambda: Accounting(draws=10, accepted=3, warnings=(LONG, "two")),
+    "Broken": lambda: Broken("id", LONG),
+    "Comparison": comparison,
+    "CurveComparison": lambda: compare_curves(estimate(), pr_curve(**BOTH, **FAST)),
+    "CurveEstimate": estimate,
+    "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
+    "Diagnosis": diagnosis,
+    "Difference": lambda: Difference(
+        first=LONG, second="b", key="curve.recall", value=0.1, low=0.0, high=0.2, p_value=0.01,
+        resolvable=float("inf"),
+    ),
+    "Embedded": lambda: Embedded(
+        features=REAL.astype(np.float32), ids=tuple(map(str, range(200))), labels=(None,) * 200,
+        broken=(Broken("x", "Empty."),), reused=3, provenance={"encoder": "identity", "size": None},
+    ),
+    "Evaluation": evaluation,
+    "Finding": lambda: Finding("recall lost", LONG),
+    "HeldOut": lambda: HeldOut(
+        log_ratios=np.array([0.1, np.nan, np.inf]), folds=np.array([0, 1, 1]),
+        groups=np.array([0, 0, 1]),
+    ),
+    "HeldOutErrors": held_out,
+    "Measured": lambda: Measured(
+        scores={"a.b": Score(value=0.5)}, provenance={"seed": 0},
+        curve=MeasuredCurve(estimate=estimate(), band=estimate().with_band()),
+    ),
+    "MeasuredCurve": lambda: MeasuredCurve(estimate=estimate(), band=estimate().with_band()),
+    "Moments": lambda: Moments.of(REAL),
+    "OwnNeighbors": lambda: own_neighbors(REAL, ranks=2, progress=False),
+    "PRCurve": lambda: estimate().with_band(),
+    "Pair": lambda: Pair.of(**BOTH),
+    "PartScores": lambda: PartScores(np.array([1.0, np.inf])),
+    "Plan": lambda: plan_budget(estimate().errors, budgets=[1.0, 2.0]),
+    "PoolSelection": lambda: filter_pool(**BOTH, budget=2.0, **FAST),
+    "ROCCurve": lambda: estimate().curve.roc(),
+    "RatioProfile": lambda: RatioProfile.from_masses([0.5, 0.5], [0.2, 0.8]),
+    "Reference": lambda: Reference.make(REAL, progress=False),
+    "Reliability": lambda: reliability(real=RNG.normal(size=50), generated=RNG.normal(size=50)),
+    "RenyiFrontier": lambda: renyi_frontier(
+        RatioProfile.from_masses([0.5, 0.5], [0.2, 0.8]), order=1, kind="exclusive", weight=[0.5]
+    ),
+    "Reproduction": lambda: reproduce("sajjadi-2018", **BOTH, progress=False),
+    "SampleValues": lambda: SampleValues(
+        ("a", "b"), (None, "cat"),
+        {"log_ratio": np.array([0.3, np.nan]), "nearest": np.array(["x", "yy"], dtype=object)},
+    ),
+    "Sampled": lambda: Sampled(
+        samples=REAL, labels=None, log_ratios=REAL[:, 0], accounting=Accounting(draws=300)
+    ),
+    "Score": lambda: Score(value=0.5, low=0.4, high=0.6),
+    "Side": lambda: Side(name="real", features=REAL, groups=["a"] * 200),
+    "SupportMetrics": lambda: support_metrics(**BOTH, progress=False),
+    "SupportScore": lambda: SupportScore(value=0.5, samples=np.array([0.0, 1.0]), is_share=True),
+    "TestedDifference": lambda: compare_curves(estimate(), pr_curve(**BOTH, **FAST)).area,
+}  # fmt: skip
+
+
+@cache
+def made(name):
+    return MAKE[name]()
+
+
+def public_dataclasses():
+    for module in PUBLIC_MODULES:
+        package = importlib.import_module(module)
+        for name in package.__all__:
+            thing = getattr(package, name)
+            if inspect.isclass(thing) and dataclasses.is_dataclass(thing):
+                yield name, thing
+
+
+def arrays_in(value):
+    """All arrays of a result, at any depth."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, Result):
+        for field in dataclasses.fields(value):
+            if not field.name.startswith("_"):
+                yield from arrays_in(getattr(value, field.name))
+    elif isinstance(value, (dict, MappingProxyType)):
+        for item in value.values():
+            yield from arrays_in(item)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from arrays_in(item)
+
+
+def assert_same(found, expected):
+    """The same values, types and arrays, field by field."""
+    assert type(found) is type(expected)
+    if isinstance(expected, np.ndarray):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+    elif isinstance(expected, Result):
+        for field in dataclasses.fields(expected):
+            if not field.name.startswith("_") and field.name != "embedder":
+                assert_same(getattr(found, field.name), getattr(expected, field.name))
+    elif isinstance(expected, dict):
+        assert list(found) == list(expected)
+        for key in expected:
+            assert_same(found[key], expected[key])
+    elif isinstance(expected, (tuple, list)):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_same(one, other)
+    else:
+        assert found == expected or (found != found and expected != expected)
+
+
+def assert_read_only(result):
+    for array in arrays_in(result):
+        assert not array.flags.writeable
+        if array.size:
+            with pytest.raises(ValueError, match="read-only"):
+                array.flat[0] = array.flat[0]
+
+
+def test_every_public_dataclass_is_a_result_or_listed_as_none():
+    results = {name for name, thing in public_dataclasses() if issubclass(thing, Result)}
+    others = {name for name, thing in public_dataclasses() if not issubclass(thing, Result)}
+    assert others - NO_RESULTS == set(), "derive them from Result, and make one in MAKE"
+    assert results <= MAKE.keys()
+
+
+def test_every_result_class_is_registered_under_its_name():
+    assert MAKE.keys() == RESULTS.keys()
+    for name, place in RESULTS.items():
+        cls = resolve(place)
+        assert (cls.__name__, issubclass(cls, Result)) == (name, True)
+    defined = {c for c in all_subclasses(Result) if c.__module__.startswith("tradeoff.")}
+    assert {c.__name__ for c in defined - {PiecewiseLinear}} == RESULTS.keys()
+
+
+def all_subclasses(cls):
+    return {c for sub in cls.__subclasses__() for c in {sub, *all_subclasses(sub)}}
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_the_repr_is_short_and_names_the_class(name):
+    text = repr(made(name))
+    assert text.startswith(f"{name}(")
+    assert len(text) < 1500
+    assert "array([" not in text
+
+
+class Tags(html.parser.HTMLParser):
+    """Tags and text of a page, which must be balanced."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen, self.open, self.text = set(), [], ""
+
+    def handle_starttag(self, tag, attrs):
+        assert not [value for key, value in attrs if key in ("src", "href") or key[:2] == "on"]
+        self.seen.add(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_the_html_is_a_table_without_scripts(name):
+    page = made(name)._repr_html_()
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert tags.seen == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert "<script" not in page
+
+
+def test_the_html_of_an_evaluation_holds_what_its_text_holds():
+    tags = Tags()
+    tags.feed(evaluation()._repr_html_())
+    for key, score in evaluation().scores.items():
+        assert key in tags.text
+        assert score.value_text in tags.text
+    for finding in evaluation().findings:
+        assert finding.sentence in tags.text
+
+
+def test_the_html_of_a_comparison_escapes_names_and_holds_the_verdicts():
+    page, tags = comparison()._repr_html_(), Tags()
+    tags.feed(page)
+    assert "<near>" not in page
+    assert "<near>" in tags.text
+    for verdict in comparison().verdicts:
+        assert verdict in tags.text
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_arrays_are_read_only(name):
+    assert_read_only(made(name))
+
+
+@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("through", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
+def test_pickles_and_copies_are_equal_and_read_only(name, through):
+    found = through(made(name))
+    assert_same(found, made(name))
+    assert_read_only(found)
+
+
+@pytest.mark.parametrize("name", sorted(MAKE.keys() - NO_JSON))
+def test_json_is_read_back_equal_and_read_only(name):
+    result = made(name)
+    text = result.to_json()
+    assert json.loads(text)["schema"] == f"tradeoff.{name}"
+    found = type(result).from_json(text)
+    assert found.to_json() == text
+    assert_read_only(found)
+    if name not in ("Evaluation", "Comparison"):  # whose samples are in files of their own
+        assert_same(found, result)
+
+
+def test_what_json_cannot_hold_is_said():
+    with pytest.raises(InvalidInputError, match="cannot hold this Reference, .* EmbedSettings"):
+        made("Reference").to_json()
+    with pytest.raises(InvalidInputError, match="must hold numbers or texts"):
+        SampleValues(("a",), (None,), {"x": np.array([{}], dtype=object)}).to_json()
+
+
+def test_fractions_in_an_array_of_whole_numbers_are_refused():
+    text = HeldOut(log_ratios=np.array([0.5]), folds=np.array([7])).to_json()
+    with pytest.raises(InvalidInputError, match="an array of numbers holds something else"):
+        HeldOut.from_json(text.replace("[7]", "[7.5]"))
+
+
+def test_one_item_and_many_items_of_a_tuple():
+    assert repr(Accounting(warnings=("one",))).endswith("warnings=('one',))")
+    assert "'3', ... 200 in all)" in repr(made("Embedded"))
+    assert "embedder" not in repr(made("Reference"))
+
+
+DAMAGED = {
+    "no JSON": "{",
+    "another schema": Score(value=1.0).to_json(),
+    "another version": held_out().to_json().replace('"version": 1', '"version": 99'),
+    "a missing field": held_out().to_json().replace('"real"', '"unreal"', 1),
+    "a text for a number": held_out().to_json().replace("3.0", '"three"'),
+    "a foreign class": held_out().to_json().replace('"$sides"', '"$os.system"'),
+    "another type": held_out().to_json().replace('{"$sides"', '{"$tuple"'),
+    "another dtype": held_out().to_json().replace("float64", "object"),
+    "a wrong shape": held_out().to_json().replace('"shape": [3]', '"shape": [4]'),
+    "a huge shape": held_out().to_json().replace('"shape": [3]', '"shape": [99999999999]'),
+    "NaN": held_out().to_json().replace("3.0", "NaN"),
+    "a deep text": "[" * 100_000,
+    "nothing": "{}",
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)
+def test_damaged_json_ends_in_one_sentence(text):
+    with pytest.raises(InvalidInputError) as caught:
+        HeldOutErrors.from_json(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_cannot_choose_what_is_imported():
+    document = json.loads(MAKE["Measured"]().to_json())
+    document["fields"]["scores"]["a.b"] = {
+        "schema": "subprocess:Popen",
+        "version": 1,
+        "fields": {"args": "true"},
+    }
+    with pytest.raises(InvalidInputError, match="there is no result 'subprocess:Popen'"):
+        Measured.from_json(json.dumps(document))
+
+
+def test_callers_cannot_write_through_their_own_arrays():
+    mine = np.array([0.5, 1.5])
+    view = mine[:]
+    view.flags.writeable = False
+    results = [
+        PartScores(mine),
+        PartScores(view),
+        SupportScore(value=0.5, samples=mine),
+        PRCurve(
+            breakpoints=mine, intercepts=[0, 0, 0], slopes=[0, 0, 0], max_precision=1, max_recall=1
+        ),
+        ROCCurve(generated=mine, real=view),
+        HeldOutErrors(real=mine, generated=mine, real_weights=mine),
+        SampleValues(("a", "b"), (None, None), {"x": mine}),
+    ]
+    before = [result.to_json() for result in results]
+    mine[:] = 0.25
+    assert [result.to_json() for result in results] == before
+    assert mine.flags.writeable
+
+
+def test_large_features_are_shared_and_read_only():
+    mine = REAL.copy()
+    side = Side.of("real", mine)
+    assert np.shares_memory(side.features, mine)
+    assert mine.flags.writeable
+    assert not pickle.loads(pickle.dumps(side)).x.flags.writeable
+
+
+def test_replacing_a_field_keeps_the_arrays():
+    curve = made("PRCurve")
+    changed = dataclasses.replace(curve, lower=None)
+    assert changed.slopes is curve.slopes
+    assert OwnNeighbors(np.ones((2, 1)), np.array([[1], [0]])).index.tolist() == [[1], [0]]
+
+
+def test_a_comparison_is_loaded_as_it_was_saved(tmp_path):
+    pytest.importorskip("pyarrow")
+    comparison().save(tmp_path)
+    found = Comparison.load(tmp_path)
+    assert found.to_json() == comparison().to_json()
+    assert_same(found["far"].samples, comparison()["far"].samples)
+    assert_read_only(found)
+    with pytest.raises(InvalidInputError, match="must hold a comparison"):
+        Comparison.load(tmp_path / "far")
+
+
+def test_a_diagnosis_prints_its_verdict_and_a_line_for_each_curve():
+    lines = str(diagnosis()).splitlines()
+    assert lines[0] == diagnosis().verdict
+    assert len(lines) == 6 + len(diagnosis().rivals)
+    assert f"{diagnosis().model.headline['curve.recall']:.3f}" in lines[2]
+    assert isinstance(diagnosis(), Diagnosis)
