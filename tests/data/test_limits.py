@@ -317,3 +317,13 @@ def test_pipes_and_devices_are_refused_as_sources(tmp_path, suffix, kind):
         path.symlink_to("/dev/zero")
     with pytest.raises(InvalidInputError, match=f"cannot be read.*{kind}"):
         list(open_source(path))
+
+
+def test_a_pipe_in_a_saved_dataset_is_refused(tmp_path):
+    """The library that reads it would wait for ever."""
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_dict({"text": ["A rose."]}).save_to_disk(str(tmp_path / "saved"))
+    (tmp_path / "saved" / "state.json").unlink()
+    os.mkfifo(tmp_path / "saved" / "state.json")
+    with pytest.raises(InvalidInputError, match="must be a saved Hugging Face dataset. .*pipe"):
+        open_source(tmp_path / "saved")

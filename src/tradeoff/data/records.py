@@ -330,6 +330,9 @@ def read_csv(path: Path, **options: Any) -> Records:
 
 def _load_dataset(datasets: Any, folder: Path) -> Any:
     try:
+        for path in folder.rglob("*"):
+            if not path.is_dir():
+                check_regular(path)  # a pipe would never end
         dataset = datasets.load_from_disk(str(folder))
         if isinstance(dataset, datasets.Dataset):
             dataset.data.table.validate(full=True)  # as for Arrow files
