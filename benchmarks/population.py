@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tradeoff import HeldOutErrors
+from tradeoff import HeldOutLogRatios
 from tradeoff.curves.crossfit import Split, fit_panel, sides_of
 from tradeoff.ratio.combination import Verdict
 
@@ -22,7 +22,7 @@ def cross_fitted(
     *,
     seed: int,
     folds: int = 5,
-) -> tuple[HeldOutErrors, np.ndarray]:
+) -> tuple[HeldOutLogRatios, np.ndarray]:
     """Held-out log-ratios of a run, and the mean over folds of its rules' errors on fresh samples.
 
     Args:
@@ -63,6 +63,6 @@ def cross_fitted(
             rejected[i] += share * np.searchsorted(values, -np.log(lam)) / values.size
     real, generated = (np.concatenate(values) for values in held_out)
     return (
-        HeldOutErrors(real=real, generated=generated),
+        HeldOutLogRatios(real=real, generated=generated),
         lam * rejected[0] + 1 - rejected[1],
     )

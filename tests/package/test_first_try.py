@@ -31,9 +31,10 @@ def test_a_data_loader_and_a_tensor():
 
     loader = DataLoader(TensorDataset(torch.tensor(X)), batch_size=64)
     result = evaluate(real=loader, generated=torch.tensor(Y), estimator="logistic")
-    assert result["curve.recall"].value == evaluate(real=X, generated=Y, estimator="logistic")[
-        "curve.recall"
-    ].value
+    assert (
+        result["curve.recall"].value
+        == evaluate(real=X, generated=Y, estimator="logistic")["curve.recall"].value
+    )
 
 
 def test_a_scikit_learn_classifier_as_estimator():
@@ -79,9 +80,10 @@ def test_a_reference_on_disk(tmp_path):
     path = tmp_path / "real"
     Reference.make(X).save(path)
     result = evaluate(real=path, generated=Y, estimator="logistic")
-    assert result["curve.recall"].value == evaluate(real=X, generated=Y, estimator="logistic")[
-        "curve.recall"
-    ].value
+    assert (
+        result["curve.recall"].value
+        == evaluate(real=X, generated=Y, estimator="logistic")["curve.recall"].value
+    )
 
 
 def test_both_sides_by_position():

@@ -44,7 +44,7 @@ FACE = {
     "AcceptanceRule",
     "CurveEstimate",
     "Evaluation",
-    "HeldOutErrors",
+    "HeldOutLogRatios",
     "InvalidInputError",
     "Comparison",
     "PRCurve",
