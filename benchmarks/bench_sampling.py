@@ -24,11 +24,11 @@ from tradeoff.core.divergence import (
     Hellinger,
     Jeffreys,
     JensenShannon,
-    Neyman,
     Pearson,
     PRDivergence,
     ReverseKL,
 )
+from tradeoff.core.divergence.power import Neyman
 from tradeoff.inference import curve_interval
 from tradeoff.sampling import BudgetedSampler, plan_budget
 

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from tradeoff import AcceptanceRule, HeldOutLogRatios, InvalidInputError, PRCurve, RatioProfile
-from tradeoff.core import (
-    GaussianFamily,
-    drs_acceptance,
-    forward_lipschitz_bound,
-    mauve,
-    renyi_frontier,
-)
+from tradeoff.core import mauve, renyi_frontier
+from tradeoff.core.bounds import forward_lipschitz_bound
+from tradeoff.core.budget import drs_acceptance
 from tradeoff.core.divergence import KL, Amari, PRDivergence
+from tradeoff.core.family import GaussianFamily
 
 PROFILE = RatioProfile.from_masses([0.5, 0.5], [0.5, 0.5])
 CURVE = PROFILE.curve()

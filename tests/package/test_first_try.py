@@ -1,7 +1,8 @@
 """Ten snippets that a user of scikit-learn, torchmetrics, pandas or clean-fid writes at first.
 
 They were written down before anybody tried them. Nine run as guessed; the tenth fails with a
-sentence that says what to write instead.
+sentence that says what to write instead. An eleventh, ``evaluate(x, y)``, was written down with
+them and is refused on purpose: precision and recall would silently be exchanged with the sides.
 """
 
 import numpy as np
@@ -86,10 +87,23 @@ def test_a_reference_on_disk(tmp_path):
     )
 
 
-def test_both_sides_by_position():
-    assert evaluate(X, Y, estimator="logistic").scores
+@pytest.mark.torch
+def test_two_folders_of_images(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for side, shift in (("real", 0), ("fake", 60)):
+        (tmp_path / side).mkdir()
+        pixels = RNG.integers(0, 190, (60, 8, 8, 3)) + shift
+        for number, each in enumerate(pixels.astype(np.uint8)):
+            image.fromarray(each).save(tmp_path / side / f"{number}.png")
+    result = evaluate(real=str(tmp_path / "real"), generated=str(tmp_path / "fake"))
+    assert result["frechet.distance"].value > 0.0
 
 
 def test_fid_by_its_usual_name():
     with pytest.raises(InvalidInputError, match=r"`fid`.*Did you mean `frechet\.distance`\?"):
         evaluate(real=X, generated=Y, metrics=["fid"])
+
+
+def test_sides_by_position_are_refused_on_purpose():
+    with pytest.raises(TypeError, match="positional"):
+        evaluate(X, Y)

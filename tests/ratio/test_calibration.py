@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from tradeoff import HeldOutLogRatios, InvalidInputError
-from tradeoff.ratio import Isotonic, balance
+from tradeoff.ratio.calibration import Isotonic, balance
 
 values = st.lists(st.floats(-30, 30), min_size=1, max_size=40).map(np.array)
 

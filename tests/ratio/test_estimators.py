@@ -8,8 +8,9 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 
 from tradeoff import HeldOutLogRatios, InvalidInputError
-from tradeoff.ratio import ESTIMATORS, Classifier, Isotonic, Logistic, LogRatio, Stack, balance
+from tradeoff.ratio import ESTIMATORS, Classifier, Logistic, LogRatio, Stack
 from tradeoff.ratio.base import Projection
+from tradeoff.ratio.calibration import Isotonic, balance
 
 MAKERS = {declaration.name: declaration.make for declaration in ESTIMATORS.values()} | {
     "forest": lambda: Classifier(ExtraTreesClassifier(30, min_samples_leaf=3)),

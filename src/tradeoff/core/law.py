@@ -49,7 +49,7 @@ class HasLogRatioLaws(Protocol):
 
     Example:
         >>> from tradeoff import HeldOutLogRatios
-        >>> from tradeoff.core import HasLogRatioLaws
+        >>> from tradeoff.core.law import HasLogRatioLaws
         >>> isinstance(HeldOutLogRatios(real=[0.0], generated=[0.0]), HasLogRatioLaws)
         True
     """

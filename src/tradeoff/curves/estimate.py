@@ -55,7 +55,7 @@ class HeldOut:
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.curves import HeldOut
+        >>> from tradeoff.curves.estimate import HeldOut
         >>> side = HeldOut(log_ratios=np.array([0.5, np.nan]), folds=np.array([0, 1]))
         >>> side.counted
         array([ True, False])

@@ -214,7 +214,8 @@ class Scaled(Divergence):
     r"""A positive multiple :math:`c \cdot D_f`, written ``c * divergence``.
 
     Example:
-        >>> from tradeoff.core.divergence import Pearson, Scaled
+        >>> from tradeoff.core.divergence import Pearson
+        >>> from tradeoff.core.divergence.base import Scaled
         >>> half = 0.5 * Pearson()
         >>> isinstance(half, Scaled), half
         (True, 0.5 * Pearson())
