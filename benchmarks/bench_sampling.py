@@ -22,12 +22,12 @@ from tradeoff.core.divergence import (
     GAN,
     KL,
     Hellinger,
-    Jeffreys,
     JensenShannon,
     Pearson,
     PRDivergence,
     ReverseKL,
 )
+from tradeoff.core.divergence.kullback import Jeffreys
 from tradeoff.core.divergence.power import Neyman
 from tradeoff.inference import curve_interval
 from tradeoff.sampling import BudgetedSampler, plan_budget

@@ -18,13 +18,13 @@ from tradeoff.core.divergence import (
     KL,
     Amari,
     Hellinger,
-    Jeffreys,
     JensenShannon,
     Pearson,
     PRDivergence,
     ReverseKL,
     TotalVariation,
 )
+from tradeoff.core.divergence.kullback import Jeffreys
 from tradeoff.core.divergence.mixture import FrontierIntegral
 from tradeoff.core.divergence.power import Neyman
 from tradeoff.core.family import GaussianFamily

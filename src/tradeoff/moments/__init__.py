@@ -1,11 +1,12 @@
 """Distances of moments, which users report beside precision and recall."""
 
-from tradeoff.moments.frechet import frechet_distance
+from tradeoff.moments.frechet import Moments, frechet_distance
 from tradeoff.moments.inception import inception_score
 from tradeoff.moments.kernel import kernel_distance
 from tradeoff.moments.parts import PartScores
 
 __all__ = [
+    "Moments",
     "PartScores",
     "frechet_distance",
     "inception_score",

@@ -2,7 +2,7 @@
 
 from tradeoff.core.divergence.base import Divergence
 from tradeoff.core.divergence.kinked import PRDivergence, TotalVariation
-from tradeoff.core.divergence.kullback import KL, Jeffreys, ReverseKL
+from tradeoff.core.divergence.kullback import KL, ReverseKL
 from tradeoff.core.divergence.mixture import GAN, JensenShannon
 from tradeoff.core.divergence.power import Amari, Hellinger, Pearson
 
@@ -12,7 +12,6 @@ __all__ = [
     "Amari",
     "Divergence",
     "Hellinger",
-    "Jeffreys",
     "JensenShannon",
     "PRDivergence",
     "Pearson",
