@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tradeoff import HeldOutLogRatios
-from tradeoff.curves.crossfit import Split, fit_panel, sides_of
-from tradeoff.ratio.combination import Verdict
+from tradeoff.curves.folds import Split, place
+from tradeoff.ratio.combination import Combiner
+from tradeoff.ratio.stack import combines, fit_members
+from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
     from tradeoff.ratio import Estimator
@@ -33,12 +35,12 @@ def cross_fitted(
         seed: of the folds and of the estimator.
         folds: as in `pr_curve`.
     """
-    split = Split.of(folds, model)
-    sides = sides_of(samples["real"], samples["generated"], split, seed=seed)
-    x = [side.x[side.order] for side in sides]
-    parts = [split.parts(side.fold_keys[side.order]) for side in sides]
-    panels = {
-        pair: fit_panel(
+    split = Split.of(folds, every_pair=combines(model))
+    sides = place(Pair.of(**samples), split, seed=seed)
+    x = [placed.side.x[placed.order] for placed in sides]
+    parts = [split.parts(placed.fold_keys[placed.order]) for placed in sides]
+    fitted = {
+        pair: fit_members(
             model, *(rows[~np.isin(part, pair)] for rows, part in zip(x, parts, strict=True)), seed
         )
         for pair in split.pairs
@@ -47,14 +49,14 @@ def cross_fitted(
     rejected = np.zeros((2, lam.size))
     for fold in split.held_out:
         pairs = split.partners(fold)
-        opinions = [
-            [panels[pair](rows[part == sum(pair) - fold]) for pair in pairs]
+        scores = [
+            [fitted[pair](rows[part == sum(pair) - fold]) for pair in pairs]
             for rows, part in zip(x, parts, strict=True)
         ]
-        verdict = Verdict.learn(real=opinions[0], generated=opinions[1])
+        combine = Combiner.learn(real=scores[0], generated=scores[1])
 
-        def log_ratio(rows: np.ndarray, pairs=pairs, verdict=verdict) -> np.ndarray:
-            return np.mean([verdict(panels[pair](rows)) for pair in pairs], axis=0)
+        def log_ratio(rows: np.ndarray, pairs=pairs, combine=combine) -> np.ndarray:
+            return np.mean([combine(fitted[pair](rows)) for pair in pairs], axis=0)
 
         for i, (rows, part, law) in enumerate(zip(x, parts, fresh.values(), strict=True)):
             held_out[i].append(log_ratio(rows[part == fold]))
