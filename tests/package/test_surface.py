@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -126,6 +127,34 @@ def test_public_modules_are_all_there_are():
         package = found.name.split(".")[1]
         listed = any(f"{found.name}.".startswith(f"{module}.") for module in known)
         assert listed or package.startswith("_") or package == "cli", found.name
+
+
+def glance(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs" / "_ext"))
+    return importlib.import_module("api_glance")
+
+
+@pytest.mark.torch
+def test_the_glance_lists_every_public_name(monkeypatch):
+    page = glance(monkeypatch)
+    listed = {module for module in PUBLIC_MODULES + NEEDING_TORCH if _has_names(module)}
+    assert set(page.MODULES) == listed
+    text = page.markdown()
+    for module in listed:
+        for name in importlib.import_module(module).__all__:
+            assert f"`~{module}.{name}`" in text or f"| `{name}` |" in text
+
+
+@pytest.mark.torch
+def test_every_row_of_the_glance_has_a_sentence(monkeypatch):
+    page = glance(monkeypatch)
+    for module in page.MODULES:
+        for name, _, sentence in page.rows(module):
+            assert sentence.endswith((".", "?")), name
+
+
+def _has_names(module):
+    return bool(importlib.import_module(module).__all__)
 
 
 HEAVY = ("torch", "sklearn", "matplotlib")
