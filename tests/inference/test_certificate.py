@@ -33,6 +33,7 @@ def test_the_level_spends_the_risk_and_no_more(size, miss):
     assert 0.98 * miss < spent <= miss
 
 
+@pytest.mark.slow
 def test_the_truth_stays_below_the_line():
     """Two limits that hold together leave room: even one violation in 150 runs is suspicious."""
     assert violated(gaussians(2, 1), runs=150, n=300)["violated"] == 0

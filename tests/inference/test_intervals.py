@@ -26,6 +26,7 @@ def normal_grid(n):
 GRID = normal_grid(10_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [0.0, 1.0, 2.0])
 def test_coverage_of_cross_fitted_curves(distance):
     covered, above, widths, binomial = [], [], [], []
@@ -47,6 +48,7 @@ def test_coverage_of_cross_fitted_curves(distance):
         assert np.median(np.mean(widths, 0) / np.maximum(np.mean(binomial, 0), 1e-9)) < 1.6
 
 
+@pytest.mark.slow
 def test_coverage_with_a_fixed_rule():
     """Without fitting the spread is binomial, and so is the coverage: close to 95%."""
     rng = np.random.default_rng(0)

@@ -87,6 +87,7 @@ def test_a_reference_on_disk(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_two_folders_of_images(tmp_path):
     image = pytest.importorskip("PIL.Image")

@@ -31,20 +31,20 @@ def open_encoder(
     device: str = "auto",
     dtype: Dtype = "float32",
 ) -> Encoder:
-    """What turns samples of a kind into features.
+    """The encoder of samples of a kind, by name, file, function or object.
 
-    Tables are encoded by what the real side is like: see `TableEncoder.fit`.
+    Encoders of tables are fitted on the real side, so `evaluate` makes them itself.
 
     Args:
         encoder: A name in `ENCODERS`, a file (``.onnx``, ``.pt2``, TorchScript), an id of the
             Hugging Face hub or the folder of such a model, a function from a list of samples to
             their features, or an encoder; the default of the kind if not given, which does not
             depend on what is installed.
-        kind: image, text, table or features.
-        size: pixels to which images are resized, for encoders that leave the choice.
+        kind: Kind of the samples: image, text, table or features.
+        size: Number of pixels to which images are resized, for encoders that leave the choice.
         trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
-        device: on which a network runs; "auto" is a GPU if there is one.
-        dtype: of products inside a network.
+        device: Device on which a network runs; "auto" is a GPU if there is one.
+        dtype: Type of products inside a network.
 
     Example:
         >>> from tradeoff.features import open_encoder
@@ -79,7 +79,8 @@ def _find(encoder: Any, kind: Kind, trusted: bool) -> Any:
         )
     if encoder == "table":
         raise InvalidInputError(
-            "The encoding of a table is fitted on the real side: call TableEncoder.fit."
+            "The encoder of a table is fitted on the real samples: pass the table to `evaluate` or "
+            "`Reference.make`, without `encoder`."
         )
     if encoder in ENCODERS:
         return resolve(ENCODERS[str(encoder)].encoder)()
