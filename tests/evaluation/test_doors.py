@@ -79,6 +79,7 @@ def expected(doors):
     return numbers(evaluate_sources(**doors[0]["folder"], settings=SETTINGS, progress=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "way", ["npz", "zip", "tar", "parquet", "array", "tensor", "encoded", "dataset"]
 )

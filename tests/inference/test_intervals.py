@@ -13,7 +13,7 @@ from tradeoff.inference import curve_interval
 from tradeoff.ratio import Logistic
 
 LAM = np.array([0.1, 0.5, 1.0, 2.0, 10.0])
-RUNS = 100
+RUNS = 200
 N = 300
 
 
