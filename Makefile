@@ -1,6 +1,6 @@
 PYTHON ?= python
 
-.PHONY: help install check test test-lowest test-lowest-hub test-lowest-torch docs data bench dist sbom first-contact
+.PHONY: help install check test test-all test-lowest test-lowest-hub test-lowest-torch docs data bench dist sbom first-contact
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -15,7 +15,10 @@ check:           ## lint, format, types, layers
 	$(PYTHON) -m mypy
 	lint-imports
 
-test:            ## the whole test suite, doctests and documentation examples included
+test:            ## the tests that take less than 10 seconds each, doctests and documentation examples included
+	$(PYTHON) -m pytest -n auto --dist loadfile -m "not slow"
+
+test-all:        ## the whole test suite, slow tests included
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
 test-lowest:     ## the tests without PyTorch, on the lower bounds of the package and its readers

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.bench_truth import over_seeds
+from benchmarks.bench_truth import curve_in_one_process, over_seeds
 from benchmarks.harness import Row, run
 from benchmarks.laws import PAIRS, Pair, gaussians
-from tradeoff import pr_curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,13 +23,13 @@ def violated(pair: Pair, *, runs: int = RUNS, n: int = 1000) -> Row:
     truth = pair.precision(LAM)
 
     def measure(seed: int) -> tuple[float, float]:
-        estimate = pr_curve(
-            **pair.draw(n, 5000 + seed), estimator="logistic", folds=1, seed=seed, jobs=1
+        estimate = curve_in_one_process(
+            pair.draw(n, 5000 + seed), estimator="logistic", folds=1, seed=seed
         )
-        line = estimate.certificate(miss=MISS)
-        errors = estimate.errors
+        line = estimate.certificate(level=1 - MISS)
+        held_out = estimate.held_out
         # Dvoretzky-Kiefer-Wolfowitz, half of the risk for each side.
-        widths = [np.sqrt(np.log(2 / MISS) / (2 * x.size)) for x in (errors.real, errors.generated)]
+        widths = [np.sqrt(np.log(2 / MISS) / (2 * x.size)) for x in held_out.log_ratios]
         uncapped = estimate.raw.precision(1.0) + sum(widths) < 1
         width = (line.precision(1.0) - estimate.raw.precision(1.0)) / sum(widths)
         return float((line.precision(LAM) < truth - 1e-12).any()), width if uncapped else np.nan
@@ -50,8 +49,8 @@ def refutes(*, runs: int = 20, n: int = 5000) -> Row:
 
     def measure(seed: int) -> float:
         samples = pair.draw(n, 6000 + seed)
-        estimate = pr_curve(**samples, folds=1, seed=seed, jobs=1, progress=False)
-        return estimate.certificate(miss=MISS).precision(20.0)
+        estimate = curve_in_one_process(samples, folds=1, seed=seed)
+        return estimate.certificate(level=1 - MISS).precision(20.0)
 
     found = over_seeds(measure, runs)
     return {

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.bench_truth import over_seeds
+from benchmarks.bench_truth import curve_in_one_process, over_seeds
 from benchmarks.harness import Row, run
 from benchmarks.laws import gaussians, line_mixture
-from tradeoff import pr_curve
 from tradeoff.curves.comparison import compare_curves
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def p_values(
 ) -> list[float]:
     """Of the three tests."""
     estimates = [
-        pr_curve(real=real, generated=x, estimator=estimator, seed=seed, jobs=1, progress=False)
+        curve_in_one_process({"real": real, "generated": x}, estimator=estimator, seed=seed)
         for x in (first, second)
     ]
     found = compare_curves(*estimates)

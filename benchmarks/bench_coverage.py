@@ -21,7 +21,7 @@ from tradeoff.ratio import ESTIMATORS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tradeoff import HeldOutErrors
+    from tradeoff import HeldOutLogRatios
 
 LAM = np.array([0.1, 0.5, 1.0, 2.0, 10.0])
 FRESH = {"logistic": 20_000, "stack": 100_000}
@@ -33,11 +33,11 @@ def coverage(estimator: str, distance: float, runs: int, *, n: int = 500, d: int
     fresh = pair.draw(FRESH[estimator], 1)
 
     def measure(seed: int) -> tuple[np.ndarray, ...]:
-        errors, target = cross_fitted(
+        held_out, target = cross_fitted(
             ESTIMATORS[estimator].make(), pair.draw(n, 4000 + seed), fresh, LAM, seed=seed
         )
-        low, high = curve_interval(errors, LAM).precision.T
-        plain = np.array(_plain_width(errors))
+        low, high = curve_interval(held_out, LAM).precision.T
+        plain = np.array(_plain_width(held_out))
         return (low > target) | (target > high), pair.precision(LAM) > high, (high - low), plain
 
     missed, under, widths, plain = (
@@ -53,12 +53,12 @@ def coverage(estimator: str, distance: float, runs: int, *, n: int = 500, d: int
     }
 
 
-def _plain_width(errors: HeldOutErrors) -> np.ndarray:
+def _plain_width(held_out: HeldOutLogRatios) -> np.ndarray:
     """Width of the binomial score intervals of both rates, without allowance for folds."""
-    passed, rejected = errors.curve().pieces(LAM)
+    passed, rejected = held_out.curve().pieces(LAM)
     limits = [
         wilson_distances(share, np.full(LAM.size, float(size)), 1.959964)
-        for share, size in ((passed, errors.generated.size), (rejected, errors.real.size))
+        for share, size in ((passed, held_out.generated.size), (rejected, held_out.real.size))
     ]
     return sum(np.hypot(limits[0][i], LAM * limits[1][i]) for i in range(2))
 

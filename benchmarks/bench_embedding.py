@@ -40,9 +40,10 @@ app()
 
 def overlap(images: int = 2000, size: int = 128, repeats: int = 5) -> Row:
     """Seconds of the whole way over those of the network alone, the best of several turns."""
-    from tradeoff.data import ImageFolder
+    from tradeoff.data.images import ImageFolder
     from tradeoff.engine import embed_source
-    from tradeoff.features import EfficientNetLite0, FeatureStore
+    from tradeoff.features.offline import EfficientNetLite0
+    from tradeoff.features.store import FeatureStore
 
     pixels = cifar_pixels().test.features[:images]
     encoder = EfficientNetLite0(size=size)
@@ -81,9 +82,10 @@ def _peak(path: Path, store: Path) -> float:
     script = """
     import json, sys
     import numpy as np
-    from tradeoff.data import ImageFolder
+    from tradeoff.data.images import ImageFolder
     from tradeoff.engine import embed_source
-    from tradeoff.features import FeatureStore, Function
+    from tradeoff.features import Function
+    from tradeoff.features.store import FeatureStore
 
     def tiny(images):
         return [np.asarray(image).mean((0, 1)) for image in images]

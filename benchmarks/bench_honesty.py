@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.bench_truth import over_seeds
+from benchmarks.bench_truth import curve_in_one_process, over_seeds
 from benchmarks.harness import Row, run
 from benchmarks.laws import PAIRS, Pair, gaussians
-from tradeoff import pr_curve
 from tradeoff.core.divergence import KL, JensenShannon, Pearson
 from tradeoff.ratio import ESTIMATORS
 
@@ -38,9 +37,7 @@ def honest(estimator: str, name: str, *, n: int = N, seeds: int | None = None) -
     pair = KNOWN[name]()
 
     def measure(seed: int) -> tuple[np.ndarray, list[float]]:
-        estimate = pr_curve(
-            **pair.draw(n, 3000 + seed), estimator=estimator, seed=seed, jobs=1, progress=False
-        )
+        estimate = curve_in_one_process(pair.draw(n, 3000 + seed), estimator=estimator, seed=seed)
         return estimate.raw.precision(LAM), [estimate.divergence(d) for d in _DIVERGENCES]
 
     found = over_seeds(measure, seeds)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.harness import Row, run
-from tradeoff import AcceptanceRule, HeldOutErrors, PRCurve, RatioProfile
+from tradeoff import AcceptanceRule, HeldOutLogRatios, PRCurve, RatioProfile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,11 +70,11 @@ def from_scores(n: int, *, decimals: int | None = None, weighted: bool = False) 
 
 
 def held_out(n: int) -> Row:
-    """`HeldOutErrors` with the curve, whose breakpoints are all the samples, and its summaries."""
+    """`HeldOutLogRatios`, its curve (every sample is a breakpoint) and the summaries."""
     real, generated = scores(n)
 
     def task() -> object:
-        return summaries(HeldOutErrors(real=real, generated=generated).curve())
+        return summaries(HeldOutLogRatios(real=real, generated=generated).curve())
 
     return {"ratio": ratio_to_argsort(task, np.concatenate((real, generated)))}
 

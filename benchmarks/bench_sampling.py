@@ -17,18 +17,18 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from benchmarks.harness import Row, run
-from tradeoff import AcceptanceRule, HeldOutErrors, RatioProfile
+from tradeoff import AcceptanceRule, HeldOutLogRatios, RatioProfile
 from tradeoff.core.divergence import (
     GAN,
     KL,
     Hellinger,
-    Jeffreys,
     JensenShannon,
-    Neyman,
     Pearson,
     PRDivergence,
     ReverseKL,
 )
+from tradeoff.core.divergence.kullback import Jeffreys
+from tradeoff.core.divergence.power import Neyman
 from tradeoff.inference import curve_interval
 from tradeoff.sampling import BudgetedSampler, plan_budget
 
@@ -126,7 +126,7 @@ def missed_predictions(pairs: int, size: int = 5000, seed: int = 0) -> tuple[int
         def log_ratio(x: Any, law: Mixture = law, model: Mixture = model) -> np.ndarray:
             return law.log_density(x) - model.log_density(x)
 
-        held_out = HeldOutErrors(
+        held_out = HeldOutLogRatios(
             real=log_ratio(law.draw(rng, size)), generated=log_ratio(model.draw(rng, size))
         )
         plan = plan_budget(held_out, budgets=[1.5, 2.0, 4.0])
@@ -139,10 +139,10 @@ def missed_predictions(pairs: int, size: int = 5000, seed: int = 0) -> tuple[int
             )
             kept = sampler.sample(size, progress=False).log_ratios
             after = [x - np.log(rule.acceptance(x) / rule.rate) for x in (fresh, kept)]
-            measured = HeldOutErrors(real=after[0], generated=after[1])
-            both = (plan.errors[budget], measured)
+            measured = HeldOutLogRatios(real=after[0], generated=after[1])
+            both = (plan.held_out[budget], measured)
             for lam in SLOPES:
-                values = [errors.curve().precision(lam) for errors in both]
+                values = [found.curve().precision(lam) for found in both]
                 halves = [0.5 * np.ptp(curve_interval(e, [lam]).precision[0]) for e in both]
                 missed += abs(values[0] - values[1]) > np.hypot(*halves)
                 count += 1

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import joblib
 import numpy as np
 
+from benchmarks.bench_truth import curve_in_one_process
 from benchmarks.harness import Row, run
 from benchmarks.sanity import Check, checks
-from tradeoff import pr_curve
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 
 if TYPE_CHECKING:
@@ -31,9 +31,8 @@ WANTED = {"precision": 25, "recall": 27}
 
 def headline(sides: Sides, seed: int) -> tuple[float, float, float]:
     """Precision at λ = 15, recall at λ = 0.4, precision at λ = 20."""
-    curve = pr_curve(
-        real=sides.real, generated=sides.generated, seed=seed, jobs=1, progress=False
-    ).curve
+    samples = {"real": sides.real, "generated": sides.generated}
+    curve = curve_in_one_process(samples, seed=seed).curve
     return (
         curve.precision(PRECISION_LAM),
         curve.recall(HEADLINE_RECALL_LAM),

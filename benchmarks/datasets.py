@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tradeoff._progress import track
-from tradeoff.features import EfficientNetLite0
+from tradeoff.features.offline import EfficientNetLite0
 
 if TYPE_CHECKING:
     from collections.abc import Callable

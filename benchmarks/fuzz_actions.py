@@ -17,16 +17,12 @@ from tradeoff.data import Sample, open_source
 from tradeoff.engine import Embedded, embed_source
 from tradeoff.evaluation import Comparison, Evaluation, Reference, compare, evaluate
 from tradeoff.evaluation.pipeline import evaluate_sources
-from tradeoff.features import (
-    FeatureStore,
-    Function,
-    HubImages,
-    HubTexts,
-    Identity,
-    NetworkFile,
-    Pixels,
-    TableEncoder,
-)
+from tradeoff.features import Function, NetworkFile
+from tradeoff.features.hub import HubImages, HubTexts
+from tradeoff.features.images import Pixels
+from tradeoff.features.plain import Identity
+from tradeoff.features.store import FeatureStore
+from tradeoff.features.table import TableEncoder
 from tradeoff.settings import Settings, read_config
 
 if TYPE_CHECKING:

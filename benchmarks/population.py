@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tradeoff import HeldOutErrors
+from tradeoff import HeldOutLogRatios
 from tradeoff.curves.folds import Split, place
 from tradeoff.ratio.combination import Combiner
 from tradeoff.ratio.stack import combines, fit_members
@@ -24,7 +24,7 @@ def cross_fitted(
     *,
     seed: int,
     folds: int = 5,
-) -> tuple[HeldOutErrors, np.ndarray]:
+) -> tuple[HeldOutLogRatios, np.ndarray]:
     """Held-out log-ratios of a run, and the mean over folds of its rules' errors on fresh samples.
 
     Args:
@@ -39,7 +39,7 @@ def cross_fitted(
     sides = place(Pair.of(**samples), split, seed=seed)
     x = [placed.side.x[placed.order] for placed in sides]
     parts = [split.parts(placed.fold_keys[placed.order]) for placed in sides]
-    fits = {
+    fitted = {
         pair: fit_members(
             model, *(rows[~np.isin(part, pair)] for rows, part in zip(x, parts, strict=True)), seed
         )
@@ -50,13 +50,13 @@ def cross_fitted(
     for fold in split.held_out:
         pairs = split.partners(fold)
         scores = [
-            [fits[pair](rows[part == sum(pair) - fold]) for pair in pairs]
+            [fitted[pair](rows[part == sum(pair) - fold]) for pair in pairs]
             for rows, part in zip(x, parts, strict=True)
         ]
         combine = Combiner.learn(real=scores[0], generated=scores[1])
 
         def log_ratio(rows: np.ndarray, pairs=pairs, combine=combine) -> np.ndarray:
-            return np.mean([combine(fits[pair](rows)) for pair in pairs], axis=0)
+            return np.mean([combine(fitted[pair](rows)) for pair in pairs], axis=0)
 
         for i, (rows, part, law) in enumerate(zip(x, parts, fresh.values(), strict=True)):
             held_out[i].append(log_ratio(rows[part == fold]))
@@ -65,6 +65,6 @@ def cross_fitted(
             rejected[i] += share * np.searchsorted(values, -np.log(lam)) / values.size
     real, generated = (np.concatenate(values) for values in held_out)
     return (
-        HeldOutErrors(real=real, generated=generated),
+        HeldOutLogRatios(real=real, generated=generated),
         lam * rejected[0] + 1 - rejected[1],
     )

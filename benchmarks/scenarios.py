@@ -152,7 +152,8 @@ def _spoiled(images: Images, rng: np.random.Generator) -> Images:
 if __name__ == "__main__":
     from tradeoff.data import open_source
     from tradeoff.engine import embed_source
-    from tradeoff.features import EfficientNetLite0, FeatureStore, MiniLM
+    from tradeoff.features.offline import EfficientNetLite0, MiniLM
+    from tradeoff.features.store import FeatureStore
 
     photos, spoiled = cifar_models(QUICK_IMAGES)
     written, others = text_models(QUICK_TEXTS)

@@ -22,6 +22,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinxcontrib.bibtex",
     "bench_table",
+    "api_glance",
     "registry_tables",
 ]
 

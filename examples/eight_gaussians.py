@@ -19,7 +19,7 @@ from torch import nn
 
 from examples.first_picture import COLORS
 from examples.parts.loop import descend
-from tradeoff import HeldOutErrors, PRCurve, PRCurveDisplay
+from tradeoff import HeldOutLogRatios, PRCurve, PRCurveDisplay
 from tradeoff._progress import track
 from tradeoff.core.divergence import GAN, Divergence
 from tradeoff.training import DivergenceLoss, Loss, PRLoss, likelihood_loss
@@ -106,7 +106,7 @@ def judge(flow: Any, size: int = 20_000) -> tuple[PRCurve, dict[str, float]]:
     with torch.no_grad():
         real, made = draw_real(size), flow().sample((size,))
         log_ratios = [(log_density(x) - flow().log_prob(x)).double().numpy() for x in (real, made)]
-    curve = HeldOutErrors(real=log_ratios[0], generated=log_ratios[1]).curve()
+    curve = HeldOutLogRatios(real=log_ratios[0], generated=log_ratios[1]).curve()
     distance, nearest = torch.cdist(made, CENTERS).min(1)
     within = distance < 3 * SCALE
     shares = torch.bincount(nearest[within], minlength=8) / within.sum()

@@ -55,10 +55,10 @@ def encoder_table() -> Table:
 def protocol_table() -> Table:
     """Every published recipe."""
     rows = [
-        (f"`{name}`", recipe.source, recipe.features, recipe.samples or "any number")
+        (f"`{name}`", recipe.source, recipe.encoder, recipe.samples or "any number")
         for name, recipe in PROTOCOLS.items()
     ]
-    return ("name", "published by", "features", "samples"), rows
+    return ("name", "published by", "encoder", "samples"), rows
 
 
 def settings_table() -> Table:

@@ -1,5 +1,5 @@
 from ._version import __version__
-from .core import AcceptanceRule, HeldOutErrors, PRCurve, RatioProfile
+from .core import AcceptanceRule, HeldOutLogRatios, PRCurve, RatioProfile
 from .curves import CurveEstimate, diagnose, pr_curve
 from .evaluation import Comparison, Evaluation, compare, evaluate
 from .exceptions import InvalidInputError, TradeoffError, UndefinedError
@@ -14,7 +14,7 @@ __all__ = [
     "Comparison",
     "CurveEstimate",
     "Evaluation",
-    "HeldOutErrors",
+    "HeldOutLogRatios",
     "InvalidInputError",
     "PRCurve",
     "PRCurveDisplay",

@@ -41,7 +41,7 @@ RESULTS = {
     "Evaluation": "tradeoff.evaluation.result:Evaluation",
     "Finding": "tradeoff.evaluation.findings:Finding",
     "HeldOut": "tradeoff.curves.estimate:HeldOut",
-    "HeldOutErrors": "tradeoff.core.errors:HeldOutErrors",
+    "HeldOutLogRatios": "tradeoff.core.held_out:HeldOutLogRatios",
     "Measured": "tradeoff.metrics.family:Measured",
     "MeasuredCurve": "tradeoff.metrics.family:MeasuredCurve",
     "Moments": "tradeoff.moments.frechet:Moments",

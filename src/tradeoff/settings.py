@@ -20,13 +20,7 @@ from tradeoff.ratio.registry import estimator_from_fields, estimator_to_fields
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "EmbedSettings",
-    "MeasureSettings",
-    "Settings",
-    "read_config",
-    "write_config",
-]
+__all__ = ["Settings", "read_config"]
 
 _TEXTS = {"real", "generated", "store", "encoder"}
 

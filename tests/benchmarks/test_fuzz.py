@@ -10,6 +10,7 @@ from benchmarks.fuzz_corpus import KINDS
 from benchmarks.fuzz_traps import TRAPS
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.torch,  # most files are read by optional packages
     pytest.mark.skipif(sys.platform != "linux", reason="limits and peaks are those of Linux"),
 ]

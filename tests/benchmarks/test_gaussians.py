@@ -42,6 +42,7 @@ def log_ratio(x):
     return (log_density(0.0, SCALE) - torch.logaddexp(*parts) + np.log(2.0))[:, None]
 
 
+@pytest.mark.slow
 def test_optimal_rejection_leads_at_an_equal_budget():
     bench = Bench(generate, log_ratio)
     rows = {

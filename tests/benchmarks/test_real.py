@@ -7,6 +7,8 @@ from benchmarks import datasets, draw_classes
 from benchmarks.bench_real import images, sources
 from tradeoff import pr_curve
 
+pytestmark = pytest.mark.slow
+
 LOADERS = {"cifar10": datasets.cifar10, "fashion": datasets.fashion_mnist}
 
 

@@ -39,6 +39,7 @@ def test_precision_rises_and_modes_are_lost_with_the_slope():
         assert sign * (high[measure] - low[measure]) > 2 * error, measure
 
 
+@pytest.mark.slow
 def test_training_with_rejection_in_mind_leaves_less_of_two_modes():
     assert rows_of("budgeted")["two modes, mean"]["in standard errors"] > 2
     after = {
@@ -63,6 +64,7 @@ def test_tuned_clothes_follow_the_slope():
     assert rows["trend of neighbors' precision within seeds"]["p-value"] < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [0.1, 10.0])
 def test_a_flow_moves_towards_its_slope(lam):
     """Eight Gaussians in small: precise beyond the other at λ = 10, and at 0.1 forgetting less."""
@@ -75,6 +77,7 @@ def test_a_flow_moves_towards_its_slope(lam):
     assert found[lam][f"α at {lam:g}"] > found[other][f"α at {lam:g}"]
 
 
+@pytest.mark.slow
 def test_a_step_costs_what_a_plain_one_does():
     """Ratios of this size vary by a few percent; at full size the bar is 1.05."""
     assert step_cost(lambda: PRLoss(1.0), steps=5, turns=15)["ratio"] < 1.5

@@ -10,32 +10,28 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from tradeoff import AcceptanceRule, RatioProfile, frechet_distance, support_metrics
-from tradeoff.core import (
-    GaussianFamily,
-    drs_acceptance,
-    forward_lipschitz_bound,
-    inverse_lipschitz_bound,
-    mauve,
-    renyi_frontier,
-)
-from tradeoff.core.bounds import _gaussian_ball
+from tradeoff.core import mauve, renyi_frontier
+from tradeoff.core.bounds import _gaussian_ball, forward_lipschitz_bound, inverse_lipschitz_bound
+from tradeoff.core.budget import drs_acceptance
 from tradeoff.core.divergence import (
     GAN,
     KL,
     Amari,
-    FrontierIntegral,
     Hellinger,
-    Jeffreys,
     JensenShannon,
-    Neyman,
     Pearson,
     PRDivergence,
     ReverseKL,
     TotalVariation,
 )
-from tradeoff.moments import Moments, inception_score
-from tradeoff.neighbors import expected_coverage
-from tradeoff.sampling import mh_acceptance
+from tradeoff.core.divergence.kullback import Jeffreys
+from tradeoff.core.divergence.mixture import FrontierIntegral
+from tradeoff.core.divergence.power import Neyman
+from tradeoff.core.family import GaussianFamily
+from tradeoff.moments import inception_score
+from tradeoff.moments.frechet import Moments
+from tradeoff.neighbors.expectations import expected_coverage
+from tradeoff.sampling.rules import mh_acceptance
 
 DIVERGENCES = {
     "KL": KL(),

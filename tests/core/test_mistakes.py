@@ -5,19 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from tradeoff import AcceptanceRule, HeldOutErrors, InvalidInputError, PRCurve, RatioProfile
-from tradeoff.core import (
-    GaussianFamily,
-    drs_acceptance,
-    forward_lipschitz_bound,
-    mauve,
-    renyi_frontier,
-)
+from tradeoff import AcceptanceRule, HeldOutLogRatios, InvalidInputError, PRCurve, RatioProfile
+from tradeoff.core import mauve, renyi_frontier
+from tradeoff.core.bounds import forward_lipschitz_bound
+from tradeoff.core.budget import drs_acceptance
 from tradeoff.core.divergence import KL, Amari, PRDivergence
+from tradeoff.core.family import GaussianFamily
 
 PROFILE = RatioProfile.from_masses([0.5, 0.5], [0.5, 0.5])
 CURVE = PROFILE.curve()
-ERRORS = HeldOutErrors(real=[1.0], generated=[0.0])
+HELD_OUT = HeldOutLogRatios(real=[1.0], generated=[0.0])
 
 
 def lipschitz(lam=1.0, **overrides):
@@ -63,7 +60,7 @@ def scores(**overrides):
         (lambda: scores(generated_weights=[0, 0]), "`generated_weights` must not be all zero"),
         (lambda: scores(real_weights=[1, -1]), "`real_weights` must be finite and not negative"),
         (lambda: RatioProfile.concatenate([]), "at least one profile"),
-        (lambda: HeldOutErrors(real=[np.nan], generated=[0.0]), "`real` must not contain NaN"),
+        (lambda: HeldOutLogRatios(real=[np.nan], generated=[0.0]), "`real` must not contain NaN"),
         (lambda: CURVE.precision(-1.0), r"`lam` must lie in \[0, inf\]. Got -1.0"),
         (lambda: CURVE.recall(np.nan), r"`lam` must lie in \[0, inf\]. Got nan"),
         (lambda: CURVE.precision_at_recall(1.2), r"`recall` must lie in \[0, 1\]. Got 1.2"),
@@ -90,7 +87,7 @@ def scores(**overrides):
             "`source` must be",
         ),
         (lambda: RatioProfile.concatenate(PROFILE), "`profiles` must be a Sequence"),
-        (lambda: ERRORS.merge(3), "`others` must be a HeldOutErrors. Got a int"),
+        (lambda: HELD_OUT.merge(3), "`others` must be a HeldOutLogRatios. Got a int"),
         (lambda: AcceptanceRule.from_profile(CURVE, budget=2), "`profile` must be a RatioProfile"),
         (lambda: AcceptanceRule.from_profile(PROFILE, budget=None), "`budget` must be"),
         (lambda: AcceptanceRule.from_profile(PROFILE, budget=np.inf), "`budget` must be finite"),
@@ -125,7 +122,7 @@ def test_roles_cannot_be_swapped_by_position():
     with pytest.raises(TypeError):
         RatioProfile.from_scores([1.0], [0.0])
     with pytest.raises(TypeError):
-        HeldOutErrors([1.0], [0.0])
+        HeldOutLogRatios([1.0], [0.0])
 
 
 def test_json_of_the_future_and_of_fragments():
@@ -161,9 +158,9 @@ def test_what_users_pass_is_left_alone():
     RatioProfile(p, q)
     p[0] = 0.25
     real = np.array([1.0, 2.0])
-    errors = HeldOutErrors(real=real, generated=real)
+    held_out = HeldOutLogRatios(real=real, generated=real)
     real[0] = 3.0
-    assert errors.real[0] == 1.0
+    assert held_out.real[0] == 1.0
 
 
 def test_masses_must_be_close_to_one():
@@ -184,6 +181,6 @@ def test_scalars_give_floats_and_arrays_give_arrays():
 
 
 def test_curve_of_infinite_ends_survives_json():
-    wrong = HeldOutErrors(real=[1.0, -np.inf], generated=[np.inf, 0.0]).curve()
+    wrong = HeldOutLogRatios(real=[1.0, -np.inf], generated=[np.inf, 0.0]).curve()
     again = PRCurve.from_json(wrong.to_json())
     assert (again.max_precision, again.max_recall) == (np.inf, np.inf)

@@ -5,7 +5,8 @@ import pytest
 
 from tests.laws.divergences import ALL, SMOOTH
 from tradeoff import UndefinedError
-from tradeoff.core.divergence import FrontierIntegral, lambert_w
+from tradeoff.core.divergence.mixture import FrontierIntegral
+from tradeoff.core.divergence.special import lambert_w
 
 pytestmark = pytest.mark.torch
 

@@ -27,7 +27,8 @@ from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
 from tradeoff.engine import embed_source  # noqa: E402
 from tradeoff.exceptions import UnreadableError  # noqa: E402
-from tradeoff.features import Function, decode_image  # noqa: E402
+from tradeoff.features import Function  # noqa: E402
+from tradeoff.features.images import decode_image  # noqa: E402
 
 
 def test_a_damaged_shard_does_not_end_the_others(tmp_path):

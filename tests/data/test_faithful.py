@@ -19,7 +19,7 @@ from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
 from tradeoff.data.cells import as_value  # noqa: E402
 from tradeoff.exceptions import UnreadableError  # noqa: E402
-from tradeoff.features import Pixels, decode_image  # noqa: E402
+from tradeoff.features.images import Pixels, decode_image  # noqa: E402
 
 
 def saved(image, form, **options):
@@ -216,7 +216,7 @@ def test_a_label_that_is_absent_is_none(tmp_path):
     "values", [["1", "2"], [1j, 2j], np.array(["2020-01-01"], "M8[D]"), [[1.0], [1.0, 2.0]], [None]]
 )
 def test_features_that_are_not_numbers_are_broken(values):
-    from tradeoff.data import Records
+    from tradeoff.data.records import Records
 
     (item,) = Records("f", lambda: iter([{"x": values}]), "features", "x")
     assert isinstance(item, Broken)

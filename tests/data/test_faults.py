@@ -17,7 +17,7 @@ from tests.data.test_sources import encoded, pixels
 from tradeoff import InvalidInputError
 from tradeoff.data import Broken, open_source
 from tradeoff.exceptions import UnreadableError
-from tradeoff.features import decode_image
+from tradeoff.features.images import decode_image
 
 
 def bomb():

@@ -167,7 +167,7 @@ def test_pillow_images_are_those_of_their_files(tmp_path):
     """Transparency lies on white and EXIF turns the picture, from memory as from a file."""
     Image = pytest.importorskip("PIL.Image")  # noqa: N806
 
-    from tradeoff.features import Pixels
+    from tradeoff.features.images import Pixels
 
     rng = np.random.default_rng(0)
     clear = Image.fromarray(rng.integers(0, 256, (6, 8, 4), dtype=np.uint8))

@@ -20,7 +20,10 @@ import pyarrow as pa  # noqa: E402
 
 from tests.data.test_sources import encoded, pixels  # noqa: E402
 from tradeoff import InvalidInputError  # noqa: E402
-from tradeoff.data import Broken, ImageArchive, ImageFolder, Records, open_source  # noqa: E402
+from tradeoff.data import Broken, open_source  # noqa: E402
+from tradeoff.data.archives import ImageArchive  # noqa: E402
+from tradeoff.data.images import ImageFolder  # noqa: E402
+from tradeoff.data.records import Records  # noqa: E402
 
 IMAGE = encoded(pixels()[0])
 TOO_LARGE = "The content has 5,000 bytes, more than the limit of 1,000 (`most_bytes`)."

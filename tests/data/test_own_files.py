@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 from tradeoff import InvalidInputError
 from tradeoff.data import Sample, open_source
 from tradeoff.evaluation import Reference, SampleValues
-from tradeoff.features import FeatureStore, Function
+from tradeoff.features import Function
+from tradeoff.features.store import FeatureStore
 
 
 def write_values(folder):

@@ -19,7 +19,7 @@ from PIL import Image  # noqa: E402
 
 from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
-from tradeoff.features import decode_image  # noqa: E402
+from tradeoff.features.images import decode_image  # noqa: E402
 
 N = 6
 

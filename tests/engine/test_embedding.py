@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from tradeoff import InvalidInputError
-from tradeoff.data import Broken, Items, Sample, open_source
+from tradeoff.data import Broken, Sample, open_source
+from tradeoff.data.items import Items
 from tradeoff.engine import chunks, embed_source
 from tradeoff.exceptions import UnreadableError
-from tradeoff.features import Function, Identity
+from tradeoff.features import Function
+from tradeoff.features.plain import Identity
 
 
 def letters(texts):

@@ -11,7 +11,7 @@ from benchmarks.bench_embedding import _peak
 from benchmarks.scenarios import Images, write_folder
 from tradeoff.data import Sample
 from tradeoff.engine import embed_source
-from tradeoff.features import FeatureStore
+from tradeoff.features.store import FeatureStore
 
 
 @pytest.mark.torch

@@ -12,7 +12,8 @@ from scipy.optimize import brentq, minimize
 from scipy.special import ndtr, ndtri, softmax
 
 from tradeoff import AcceptanceRule, RatioProfile
-from tradeoff.core import forward_lipschitz_bound, inverse_lipschitz_bound, renyi_frontier
+from tradeoff.core import renyi_frontier
+from tradeoff.core.bounds import forward_lipschitz_bound, inverse_lipschitz_bound
 from tradeoff.core.divergence import (
     GAN,
     KL,

@@ -79,6 +79,7 @@ def expected(doors):
     return numbers(evaluate_sources(**doors[0]["folder"], settings=SETTINGS, progress=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "way", ["npz", "zip", "tar", "parquet", "array", "tensor", "encoded", "dataset"]
 )
@@ -89,7 +90,7 @@ def test_every_way_of_keeping_images(doors, expected, way):
 def test_ready_made_features(doors, expected, tmp_path):
     from tradeoff.data import open_source
     from tradeoff.engine import embed_source
-    from tradeoff.features import EfficientNetLite0
+    from tradeoff.features.offline import EfficientNetLite0
 
     encoder = EfficientNetLite0(size=48)
     paths = {}

@@ -20,6 +20,7 @@ from benchmarks.scenarios import (
 from tests.cli.run import tradeoff
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.torch,
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
 ]

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from tradeoff import Evaluation, InvalidInputError, compare, evaluate
-from tradeoff.evaluation import Comparison, Reference, Score
+from tradeoff.evaluation import Comparison, Reference
 from tradeoff.evaluation.comparison import _corrected
 from tradeoff.evaluation.findings import findings_of, warnings_of
 from tradeoff.metrics import Measured
 from tradeoff.metrics.registry import all_metrics, resolve_keys
+from tradeoff.metrics.score import Score
 from tradeoff.samples import Pair
 from tradeoff.settings import Settings
 

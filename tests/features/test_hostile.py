@@ -11,7 +11,8 @@ import pytest
 
 from tradeoff import InvalidInputError
 from tradeoff.data import Sample
-from tradeoff.features import HubImages, HubTexts, NetworkFile
+from tradeoff.features import NetworkFile
+from tradeoff.features.hub import HubImages, HubTexts
 
 pytestmark = [
     pytest.mark.torch,

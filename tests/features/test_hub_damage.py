@@ -76,7 +76,7 @@ def test_a_model_that_fails_at_its_first_text_is_named(tmp_path):
     """The vocabulary has more words than the network: it loads, and fails while it embeds."""
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("sentence_transformers")
-    from tradeoff.features import HubTexts
+    from tradeoff.features.hub import HubTexts
 
     small = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
     config = transformers.BertConfig(**small, vocab_size=5, intermediate_size=8)
@@ -92,7 +92,7 @@ def test_a_model_that_fails_at_its_first_text_is_named(tmp_path):
 def test_a_model_that_fails_at_its_first_image_is_named(tmp_path):
     """The network takes images of another size than its configuration prepares."""
     transformers = pytest.importorskip("transformers")
-    from tradeoff.features import HubImages
+    from tradeoff.features.hub import HubImages
 
     small = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
     config = transformers.ViTConfig(**small, intermediate_size=8, image_size=16, patch_size=4)

@@ -8,15 +8,9 @@ import pytest
 from tradeoff import InvalidInputError
 from tradeoff.data import Sample
 from tradeoff.exceptions import UnavailableError, UnreadableError
-from tradeoff.features import (
-    EfficientNetLite0,
-    Function,
-    HubImages,
-    HubTexts,
-    MiniLM,
-    NetworkFile,
-    open_encoder,
-)
+from tradeoff.features import Function, NetworkFile, open_encoder
+from tradeoff.features.hub import HubImages, HubTexts
+from tradeoff.features.offline import EfficientNetLite0, MiniLM
 
 pytestmark = [
     pytest.mark.torch,

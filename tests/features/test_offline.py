@@ -12,7 +12,7 @@ import pytest
 from tradeoff import InvalidInputError
 from tradeoff.data import Sample
 from tradeoff.exceptions import MissingExtraError, UnreadableError
-from tradeoff.features import EfficientNetLite0, MiniLM
+from tradeoff.features.offline import EfficientNetLite0, MiniLM
 
 pytestmark = [
     pytest.mark.torch,

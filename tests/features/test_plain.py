@@ -9,7 +9,9 @@ import pytest
 from tradeoff import InvalidInputError
 from tradeoff.data import Sample, open_source
 from tradeoff.exceptions import UnreadableError
-from tradeoff.features import Function, Identity, TableEncoder
+from tradeoff.features import Function
+from tradeoff.features.plain import Identity
+from tradeoff.features.table import TableEncoder
 
 REAL = [{"age": float(i), "color": "red" if i % 2 else "blue", "flag": True} for i in range(10)]
 

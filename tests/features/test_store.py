@@ -16,8 +16,10 @@ from tradeoff import InvalidInputError
 from tradeoff.data import Sample, open_source
 from tradeoff.engine import embed_source
 from tradeoff.exceptions import UnavailableError
-from tradeoff.features import FeatureStore, Function, Identity
+from tradeoff.features import Function
 from tradeoff.features.network import hash_files
+from tradeoff.features.plain import Identity
+from tradeoff.features.store import FeatureStore
 
 TEXTS = [f"{'a' * (i % 7)}{i}" for i in range(1200)]
 
@@ -247,7 +249,8 @@ SLOW = """
     import numpy as np
     from tradeoff.data import open_source
     from tradeoff.engine import embed_source
-    from tradeoff.features import FeatureStore, Function
+    from tradeoff.features import Function
+    from tradeoff.features.store import FeatureStore
 
     def slow(texts):
         time.sleep({pause})

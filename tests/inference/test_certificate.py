@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.bench_certificate import refutes, violated
 from benchmarks.laws import gaussians
-from tradeoff import HeldOutErrors, InvalidInputError, UndefinedError, pr_curve
+from tradeoff import HeldOutLogRatios, InvalidInputError, UndefinedError, pr_curve
 from tradeoff.inference import certify
 from tradeoff.inference.certificate import _binomial_limits, _failure, _level, _watched
 
@@ -33,6 +33,7 @@ def test_the_level_spends_the_risk_and_no_more(size, miss):
     assert 0.98 * miss < spent <= miss
 
 
+@pytest.mark.slow
 def test_the_truth_stays_below_the_line():
     """Two limits that hold together leave room: even one violation in 150 runs is suspicious."""
     assert violated(gaussians(2, 1), runs=150, n=300)["violated"] == 0
@@ -43,8 +44,8 @@ def test_width_against_dvoretzky_kiefer_wolfowitz():
     for size in (200, 2500, 20_000):
         values = np.linspace(-1, 1, size)
         extra = [np.sqrt(np.log(2 / 0.05) / (2 * n)) for n in (size, size // 2)]
-        apart = certify(HeldOutErrors(real=values + 0.2, generated=values[::2] - 0.2))
-        raw = HeldOutErrors(real=values + 0.2, generated=values[::2] - 0.2).curve()
+        apart = certify(HeldOutLogRatios(real=values + 0.2, generated=values[::2] - 0.2))
+        raw = HeldOutLogRatios(real=values + 0.2, generated=values[::2] - 0.2).curve()
         assert apart.precision(1.0) - raw.precision(1.0) <= 1.2 * sum(extra)
 
 
@@ -58,7 +59,7 @@ def test_it_refutes_a_single_gaussian_for_a_ring():
 )
 def test_tightening_is_what_monotone_bounds_imply(real, generated):
     """Against the smallest implied bound over a dense grid of slopes."""
-    raw = HeldOutErrors(real=real, generated=generated).curve()
+    raw = HeldOutLogRatios(real=real, generated=generated).curve()
     tight = raw.tightened()
     breaks = raw.breakpoints
     slopes = np.unique(np.concatenate((GRID, breaks, np.nextafter(breaks, 0))))
@@ -79,9 +80,9 @@ def test_a_certificate_takes_a_single_split_of_independent_samples():
         grouped.certificate()
     single = pr_curve(**samples, estimator="logistic", folds=1)
     assert single.raw.clipped().precision(1.0) < single.certificate().precision(1.0)
-    with pytest.raises(InvalidInputError, match="`miss` must lie strictly between 0 and 1"):
-        single.certificate(miss=0)
-    with pytest.raises(InvalidInputError, match=r"`miss` must lie in \[1e-06, 0.5\]. Got 0.9"):
-        single.certificate(miss=0.9)
+    with pytest.raises(InvalidInputError, match="`level` must lie strictly between 0 and 1"):
+        single.certificate(level=1)
+    with pytest.raises(InvalidInputError, match=r"`level` must lie in \[0.5, 0.999999\], got 0.1"):
+        single.certificate(level=0.1)
     with pytest.raises(InvalidInputError, match="cannot weigh them"):
-        certify(HeldOutErrors(real=[0.0, 1.0], generated=[0.0], real_weights=[1.0, 2.0]))
+        certify(HeldOutLogRatios(real=[0.0, 1.0], generated=[0.0], real_weights=[1.0, 2.0]))

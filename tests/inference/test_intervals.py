@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.laws import gaussians
 from benchmarks.population import cross_fitted
-from tradeoff import HeldOutErrors, InvalidInputError
+from tradeoff import HeldOutLogRatios, InvalidInputError
 from tradeoff._sides import Sides
 from tradeoff.inference import curve_interval
 from tradeoff.ratio import Logistic
@@ -26,17 +26,18 @@ def normal_grid(n):
 GRID = normal_grid(10_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [0.0, 1.0, 2.0])
 def test_coverage_of_cross_fitted_curves(distance):
     covered, above, widths, binomial = [], [], [], []
     pair = gaussians(2, distance)
     fresh = {"real": GRID, "generated": GRID + np.array([distance, 0.0])}
     for seed in range(RUNS):
-        errors, target = cross_fitted(Logistic(), pair.draw(N, seed), fresh, LAM, seed=seed)
-        low, high = curve_interval(errors, LAM).precision.T
+        held_out, target = cross_fitted(Logistic(), pair.draw(N, seed), fresh, LAM, seed=seed)
+        low, high = curve_interval(held_out, LAM).precision.T
         covered.append((low <= target) & (target <= high))
         above.append(pair.precision(LAM) <= high)
-        passed, rejected = errors.curve().pieces(LAM)
+        passed, rejected = held_out.curve().pieces(LAM)
         variance = LAM**2 * rejected * (1 - rejected) / N + passed * (1 - passed) / N
         widths.append(high - low)
         binomial.append(2 * 1.96 * np.sqrt(variance))
@@ -47,6 +48,7 @@ def test_coverage_of_cross_fitted_curves(distance):
         assert np.median(np.mean(widths, 0) / np.maximum(np.mean(binomial, 0), 1e-9)) < 1.6
 
 
+@pytest.mark.slow
 def test_coverage_with_a_fixed_rule():
     """Without fitting the spread is binomial, and so is the coverage: close to 95%."""
     rng = np.random.default_rng(0)
@@ -54,8 +56,8 @@ def test_coverage_with_a_fixed_rule():
     covered = []
     for _ in range(2000):
         x, y = rng.normal(0, 1, 200), rng.normal(1, 1, 200)
-        errors = HeldOutErrors(real=0.5 - x, generated=0.5 - y)
-        low, high = curve_interval(errors, LAM).precision.T
+        held_out = HeldOutLogRatios(real=0.5 - x, generated=0.5 - y)
+        low, high = curve_interval(held_out, LAM).precision.T
         covered.append((low <= target) & (target <= high))
     rates = np.mean(covered, axis=0)
     assert (rates > 0.93).all(), rates
@@ -67,8 +69,8 @@ def test_intervals_shrink_and_widen_as_they_should():
     x, y = rng.normal(0.5, 1, 8000), rng.normal(-0.5, 1, 8000)
 
     def width(n, level=0.95):
-        errors = HeldOutErrors(real=x[:n], generated=y[:n])
-        low, high = curve_interval(errors, [1.0], level=level).precision[0]
+        held_out = HeldOutLogRatios(real=x[:n], generated=y[:n])
+        low, high = curve_interval(held_out, [1.0], level=level).precision[0]
         return high - low
 
     assert width(500) / width(8000) == pytest.approx(4, rel=0.15)
@@ -78,8 +80,10 @@ def test_intervals_shrink_and_widen_as_they_should():
 def test_weights_count_as_repetitions_of_fewer_samples():
     rng = np.random.default_rng(0)
     x, y = rng.normal(0.5, 1, 300), rng.normal(-0.5, 1, 300)
-    plain = curve_interval(HeldOutErrors(real=x, generated=y), LAM)
-    same = curve_interval(HeldOutErrors(real=x, generated=y, real_weights=np.full(300, 7.0)), LAM)
+    plain = curve_interval(HeldOutLogRatios(real=x, generated=y), LAM)
+    same = curve_interval(
+        HeldOutLogRatios(real=x, generated=y, real_weights=np.full(300, 7.0)), LAM
+    )
     np.testing.assert_allclose(same.precision, plain.precision)
     np.testing.assert_allclose(plain.recall, plain.precision / LAM[:, None])
 
@@ -93,9 +97,9 @@ def test_groups_cover_as_their_number_says():
     for _ in range(400):
         shared = rng.normal(0, np.sqrt(0.8), (2, 80))
         x, y = (np.repeat(s, 5) + rng.normal(0, np.sqrt(0.2), 400) for s in shared)
-        errors = HeldOutErrors(real=0.5 - x, generated=-0.5 - y)
+        held_out = HeldOutLogRatios(real=0.5 - x, generated=-0.5 - y)
         for name, known in (("grouped", groups), ("plain", None)):
-            interval = curve_interval(errors, LAM, groups=Sides(known, known))
+            interval = curve_interval(held_out, LAM, groups=Sides(known, known))
             low, high = interval.precision.T
             covered[name].append((low <= target) & (target <= high))
     # 0.905 leaves four standard errors to a nominal 95%; ends have few discordant groups.
@@ -111,8 +115,8 @@ def test_one_error_among_many_samples_of_few_groups_is_not_certainty():
     for wrong in (0, 1, 2):
         real = np.full(10_000, 3.0)
         real[:wrong] = -3.0
-        errors = HeldOutErrors(real=real, generated=generated)
-        interval = curve_interval(errors, [1.0], groups=Sides(groups, groups))
+        held_out = HeldOutLogRatios(real=real, generated=generated)
+        interval = curve_interval(held_out, [1.0], groups=Sides(groups, groups))
         uppers.append(interval.precision[0, 1])
     assert 0.1 < uppers[0] <= uppers[1] <= uppers[2] < 0.4
 
@@ -124,9 +128,9 @@ def test_simultaneous_intervals_cover_together():
     together = apart = 0
     for _ in range(300):
         x, y = rng.normal(0, 1, 400), rng.normal(1, 1, 400)
-        errors = HeldOutErrors(real=0.5 - x, generated=0.5 - y)
+        held_out = HeldOutLogRatios(real=0.5 - x, generated=0.5 - y)
         for simultaneous in (True, False):
-            interval = curve_interval(errors, lam, simultaneous=simultaneous)
+            interval = curve_interval(held_out, lam, simultaneous=simultaneous)
             low, high = interval.precision.T
             covered = bool(((low <= target) & (target <= high)).all())
             together += covered * simultaneous
@@ -137,32 +141,34 @@ def test_simultaneous_intervals_cover_together():
 
 def test_certain_rates_have_room():
     """No error among 50 samples does not mean no error at all."""
-    errors = HeldOutErrors(real=np.full(50, 3.0), generated=np.full(50, -3.0))
-    low, high = curve_interval(errors, [1.0]).precision[0]
+    held_out = HeldOutLogRatios(real=np.full(50, 3.0), generated=np.full(50, -3.0))
+    low, high = curve_interval(held_out, [1.0]).precision[0]
     assert low == 0
     assert 0.05 < high < 0.2
 
 
 def test_mistakes_get_a_sentence():
-    errors = HeldOutErrors(real=[1.0], generated=[0.0])
+    held_out = HeldOutLogRatios(real=[1.0], generated=[0.0])
     with pytest.raises(InvalidInputError, match="`level` must lie strictly between 0 and 1. Got 1"):
-        curve_interval(errors, LAM, level=1)
-    with pytest.raises(InvalidInputError, match="`errors` must be a HeldOutErrors. Got a PRCurve"):
-        curve_interval(errors.curve(), LAM)
+        curve_interval(held_out, LAM, level=1)
+    with pytest.raises(
+        InvalidInputError, match="`held_out` must be a HeldOutLogRatios. Got a PRCurve"
+    ):
+        curve_interval(held_out.curve(), LAM)
     with pytest.raises(InvalidInputError, match="`lam` must be positive and finite"):
-        curve_interval(errors, [0.0])
+        curve_interval(held_out, [0.0])
     with pytest.raises(InvalidInputError, match="`groups` must be a Sides. Got a ndarray"):
-        curve_interval(errors, LAM, groups=np.arange(1))
+        curve_interval(held_out, LAM, groups=np.arange(1))
     with pytest.raises(InvalidInputError, match="Groups must be named per sample, 1. Got 2"):
-        curve_interval(errors, LAM, groups=Sides(None, np.arange(2)))
+        curve_interval(held_out, LAM, groups=Sides(None, np.arange(2)))
 
 
 def test_bands_do_not_depend_on_the_number_of_threads():
     rng = np.random.default_rng(0)
-    errors = HeldOutErrors(real=rng.normal(0.5, 1, 3000), generated=rng.normal(-0.5, 1, 2500))
+    held_out = HeldOutLogRatios(real=rng.normal(0.5, 1, 3000), generated=rng.normal(-0.5, 1, 2500))
     limits = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            found = curve_interval(errors, np.geomspace(1 / 20, 20, 121), simultaneous=True)
+            found = curve_interval(held_out, np.geomspace(1 / 20, 20, 121), simultaneous=True)
         limits.append(found.precision)
     np.testing.assert_array_equal(*limits)

@@ -4,16 +4,16 @@ from tradeoff.core.divergence import (
     GAN,
     KL,
     Amari,
-    FrontierIntegral,
     Hellinger,
-    Jeffreys,
     JensenShannon,
-    Neyman,
     Pearson,
     PRDivergence,
     ReverseKL,
     TotalVariation,
 )
+from tradeoff.core.divergence.kullback import Jeffreys
+from tradeoff.core.divergence.mixture import FrontierIntegral
+from tradeoff.core.divergence.power import Neyman
 
 SMOOTH = {
     repr(divergence): divergence

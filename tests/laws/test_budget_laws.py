@@ -12,11 +12,8 @@ from scipy.stats import norm
 from tests.laws.divergences import ALL
 from tests.laws.strategies import pairs, profiles
 from tradeoff import AcceptanceRule, InvalidInputError, RatioProfile
-from tradeoff.core import (
-    drs_acceptance,
-    forward_lipschitz_bound,
-    inverse_lipschitz_bound,
-)
+from tradeoff.core.bounds import forward_lipschitz_bound, inverse_lipschitz_bound
+from tradeoff.core.budget import drs_acceptance
 from tradeoff.core.divergence import KL, JensenShannon, Pearson, PRDivergence, ReverseKL
 
 BUDGETS = st.one_of(st.sampled_from([1.0, 1.5, 2.0, 4.0, 1e6]), st.floats(1.0, 50.0))

@@ -12,15 +12,9 @@ from scipy.integrate import quad
 from tests.laws.divergences import ALL, KINKED, SMOOTH
 from tests.laws.strategies import pairs, profiles
 from tradeoff import RatioProfile, UndefinedError
-from tradeoff.core.divergence import (
-    GAN,
-    KL,
-    Amari,
-    FrontierIntegral,
-    PRDivergence,
-    TotalVariation,
-    lambert_w,
-)
+from tradeoff.core.divergence import GAN, KL, Amari, PRDivergence, TotalVariation
+from tradeoff.core.divergence.mixture import FrontierIntegral
+from tradeoff.core.divergence.special import lambert_w
 
 LOWEST = {"GAN()": -math.log(4)}
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from tests.laws.strategies import pairs, profiles
-from tradeoff import HeldOutErrors, InvalidInputError, RatioProfile
-from tradeoff.core import ExponentialFamily, GaussianFamily, mauve, renyi_frontier
+from tradeoff import HeldOutLogRatios, InvalidInputError, RatioProfile
+from tradeoff.core import mauve, renyi_frontier
+from tradeoff.core.family import ExponentialFamily, GaussianFamily
 
 KINDS = ("exclusive", "inclusive")
 ORDERS = st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0, 1.3, 2.0, 7.0, 40.0])
@@ -171,7 +172,7 @@ def test_no_reference_does_better(kind, order):
 @given(pairs(max_size=10, tiny=False), ORDERS, WEIGHTS)
 def test_monte_carlo_of_the_exact_law_is_exact(pair, order, w):
     profile = RatioProfile.from_masses(*pair)
-    errors = HeldOutErrors(
+    held_out = HeldOutLogRatios(
         real=profile.laws.real.log_ratio,
         generated=profile.laws.generated.log_ratio,
         real_weights=profile.laws.real.weight,
@@ -179,14 +180,14 @@ def test_monte_carlo_of_the_exact_law_is_exact(pair, order, w):
     )
     for kind in KINDS:
         exact = renyi_frontier(profile, order=order, kind=kind, weight=[w])
-        sampled = renyi_frontier(errors, order=order, kind=kind, weight=[w])
+        sampled = renyi_frontier(held_out, order=order, kind=kind, weight=[w])
         np.testing.assert_allclose(sampled.precision, exact.precision, atol=1e-12)
         np.testing.assert_allclose(sampled.recall, exact.recall, atol=1e-12)
 
 
 def test_weightless_and_misplaced_samples():
-    plain = HeldOutErrors(real=[0.0, 1.0], generated=[0.0, -1.0])
-    padded = HeldOutErrors(
+    plain = HeldOutLogRatios(real=[0.0, 1.0], generated=[0.0, -1.0])
+    padded = HeldOutLogRatios(
         real=[0.0, 1.0, -9.0],
         generated=[0.0, -1.0, 9.0],
         real_weights=[1, 1, 0],
@@ -195,7 +196,7 @@ def test_weightless_and_misplaced_samples():
     for kind in KINDS:
         ours = renyi_frontier(padded, order=np.inf, kind=kind, lam=[2.0])
         assert ours.recall == renyi_frontier(plain, order=np.inf, kind=kind, lam=[2.0]).recall
-    misplaced = HeldOutErrors(real=[-np.inf, 1.0], generated=[0.5])
+    misplaced = HeldOutLogRatios(real=[-np.inf, 1.0], generated=[0.5])
     with pytest.raises(InvalidInputError, match="Real samples must not have a log-ratio of -inf"):
         renyi_frontier(misplaced, order=2, kind="exclusive", weight=[0.5])
 
@@ -204,12 +205,12 @@ def test_monte_carlo_converges_to_gaussian_closed_forms():
     """N(0, 1) against N(1, 1), whose exclusive frontier of order 1 is known."""
     rng = np.random.default_rng(0)
     n = 400_000
-    errors = HeldOutErrors(real=0.5 - rng.normal(0, 1, n), generated=0.5 - rng.normal(1, 1, n))
+    held_out = HeldOutLogRatios(real=0.5 - rng.normal(0, 1, n), generated=0.5 - rng.normal(1, 1, n))
     family = GaussianFamily(1)
     laws = {"real": family.natural([0], [[1]]), "generated": family.natural([1], [[1]])}
     weight = [0.25, 0.5, 0.75]
     exact = family.frontier(**laws, kind="exclusive", weight=weight)
-    sampled = renyi_frontier(errors, order=1, kind="exclusive", weight=weight)
+    sampled = renyi_frontier(held_out, order=1, kind="exclusive", weight=weight)
     np.testing.assert_allclose(sampled.precision, exact.precision, atol=0.01)
     np.testing.assert_allclose(sampled.recall, exact.recall, atol=0.01)
 

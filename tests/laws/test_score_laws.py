@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.laws.divergences import SMOOTH
 from tests.laws.strategies import profiles
-from tradeoff import HeldOutErrors, RatioProfile
+from tradeoff import HeldOutLogRatios, RatioProfile
 from tradeoff.core.divergence import KL
 
 GRID = np.concatenate((np.geomspace(1e-3, 1e3, 61), [1.0]))
@@ -54,7 +54,7 @@ def test_weights_are_repetitions(real, generated, data):
         weighted.curve().precision(GRID), repeated.curve().precision(GRID), atol=1e-12
     )
     np.testing.assert_allclose(
-        HeldOutErrors(
+        HeldOutLogRatios(
             real=real,
             generated=generated,
             real_weights=scale * counts[0],
@@ -62,7 +62,7 @@ def test_weights_are_repetitions(real, generated, data):
         )
         .curve()
         .precision(GRID),
-        HeldOutErrors(real=np.repeat(real, counts[0]), generated=np.repeat(generated, counts[1]))
+        HeldOutLogRatios(real=np.repeat(real, counts[0]), generated=np.repeat(generated, counts[1]))
         .curve()
         .precision(GRID),
         atol=1e-12,
@@ -95,22 +95,22 @@ def test_held_out_errors_are_counts(real, generated):
     lam = lam[~np.isclose(lam[:, None], thresholds, rtol=1e-12, atol=0).any(1)]
     cut = -np.log(lam)
     expected = lam * (real[:, None] < cut).mean(0) + (generated[:, None] >= cut).mean(0)
-    curve = HeldOutErrors(real=real, generated=generated).curve()
+    curve = HeldOutLogRatios(real=real, generated=generated).curve()
     np.testing.assert_allclose(curve.precision(lam), expected, rtol=1e-12)
     np.testing.assert_allclose(curve.recall(lam), expected / lam, rtol=1e-12)
 
 
 @given(scores, scores)
 def test_held_out_counts_are_never_below_the_hull(real, generated):
-    fixed = HeldOutErrors(real=real, generated=generated).curve()
+    fixed = HeldOutLogRatios(real=real, generated=generated).curve()
     chosen = RatioProfile.from_scores(real=real, generated=generated).curve()
     assert (fixed.precision(GRID) >= chosen.precision(GRID) - 1e-12).all()
 
 
 @given(st.lists(st.tuples(scores, scores), min_size=1, max_size=4))
 def test_merging_folds_pools_their_samples(folds):
-    parts = [HeldOutErrors(real=real, generated=generated) for real, generated in folds]
-    whole = HeldOutErrors(
+    parts = [HeldOutLogRatios(real=real, generated=generated) for real, generated in folds]
+    whole = HeldOutLogRatios(
         real=np.concatenate([real for real, _ in folds]),
         generated=np.concatenate([generated for _, generated in folds]),
     )
@@ -119,8 +119,10 @@ def test_merging_folds_pools_their_samples(folds):
 
 
 def test_merging_and_swapping_keep_weights():
-    light = HeldOutErrors(real=[1.0, -1.0], generated=[-1.0], real_weights=[1.0, 0.0])
-    heavy = HeldOutErrors(real=[-1.0], generated=[1.0], real_weights=[3.0], generated_weights=[3.0])
+    light = HeldOutLogRatios(real=[1.0, -1.0], generated=[-1.0], real_weights=[1.0, 0.0])
+    heavy = HeldOutLogRatios(
+        real=[-1.0], generated=[1.0], real_weights=[3.0], generated_weights=[3.0]
+    )
     merged = light.merge(heavy)
     assert merged.curve().precision(1.0) == pytest.approx(0.75 + 0.75)
     for lam in (0.5, 2.0):
@@ -129,17 +131,17 @@ def test_merging_and_swapping_keep_weights():
 
 def test_large_finite_log_ratios_stay_finite():
     """A flow's ratios may be e^800: the dual bound must not claim an infinite divergence."""
-    sure = HeldOutErrors(real=[800.0, 1.0], generated=[-1.0, -800.0]).curve()
+    sure = HeldOutLogRatios(real=[800.0, 1.0], generated=[-1.0, -800.0]).curve()
     bound = 1 + (700 + 1) / 2 - np.exp(-1) / 2
     assert KL().of_curve(sure) == pytest.approx(bound, rel=1e-9)
     assert (sure.max_precision, sure.max_recall) == (1.0, 1.0)
-    infinite = HeldOutErrors(real=[-np.inf, 1.0], generated=[0.0, -1.0]).curve()
+    infinite = HeldOutLogRatios(real=[-np.inf, 1.0], generated=[0.0, -1.0]).curve()
     assert KL().of_curve(infinite) == -np.inf
 
 
 @given(scores, scores)
 def test_held_out_summaries_are_limits_of_fine_grids(real, generated):
-    curve = HeldOutErrors(real=real, generated=generated).curve()
+    curve = HeldOutLogRatios(real=real, generated=generated).curve()
     edges = np.concatenate((curve.breakpoints * (1 - 1e-13), curve.breakpoints))
     for weight in (1 / 8, 1, 8):
         values = (1 + weight**2) * curve.precision(edges) / (1 + weight**2 * edges)
@@ -156,7 +158,7 @@ def test_held_out_summaries_are_limits_of_fine_grids(real, generated):
 @given(scores, scores)
 def test_rebuilt_divergence_of_held_out_errors_is_the_dual_bound(real, generated):
     real, generated = real / 3, generated / 3  # further out, a discriminator has no digits left
-    curve = HeldOutErrors(real=real, generated=generated).curve()
+    curve = HeldOutLogRatios(real=real, generated=generated).curve()
     for name, divergence in SMOOTH.items():
         if divergence.discriminator_range == (-np.inf, 0.5):
             continue  # the frontier integral has no conjugate in closed form
@@ -169,16 +171,16 @@ def test_rebuilt_divergence_of_held_out_errors_is_the_dual_bound(real, generated
 
 @given(scores, scores)
 def test_errors_swap_with_roles(real, generated):
-    errors = HeldOutErrors(real=real, generated=generated)
+    held_out = HeldOutLogRatios(real=real, generated=generated)
     lam = GRID * 1.0000123
     np.testing.assert_allclose(
-        errors.curve().precision(lam), errors.swap().curve().recall(1 / lam), atol=1e-12
+        held_out.curve().precision(lam), held_out.swap().curve().recall(1 / lam), atol=1e-12
     )
 
 
 @given(scores, scores)
 def test_clipped_curve_is_monotone_within_bounds_and_no_lower_than_it_must(real, generated):
-    raw = HeldOutErrors(real=real, generated=generated).curve()
+    raw = HeldOutLogRatios(real=real, generated=generated).curve()
     shown = raw.clipped()
     knots = np.union1d(shown.breakpoints, raw.breakpoints)
     around = [knots * (1 + side) for side in (-1e-9, 0.0, 1e-9)]
@@ -204,11 +206,11 @@ def test_clipping_leaves_the_curve_of_a_profile_alone(profile):
 
 def test_ends_tell_of_infinite_log_ratios():
     inf = np.inf
-    finite = HeldOutErrors(real=[1.0, 2.0], generated=[-1.0, 0.0]).curve()
+    finite = HeldOutLogRatios(real=[1.0, 2.0], generated=[-1.0, 0.0]).curve()
     assert (finite.max_precision, finite.max_recall) == (1.0, 1.0)
-    certain = HeldOutErrors(real=[1.0, inf], generated=[-inf, 0.0]).curve()
+    certain = HeldOutLogRatios(real=[1.0, inf], generated=[-inf, 0.0]).curve()
     assert (certain.max_precision, certain.max_recall) == (0.5, 0.5)
-    wrong = HeldOutErrors(real=[1.0, -inf], generated=[inf, 0.0]).curve()
+    wrong = HeldOutLogRatios(real=[1.0, -inf], generated=[inf, 0.0]).curve()
     assert (wrong.max_precision, wrong.max_recall, wrong.area) == (inf, inf, inf)
 
 
@@ -219,8 +221,10 @@ def test_held_out_expectation_is_never_below_the_truth():
     lam = np.array([0.1, 0.5, 1, 2, 10])
     truth = np.array([0.098962, 0.404695, 0.617075, 0.809390, 0.989621])
     for scale, shift in ((1, 0), (2, 0.3), (0.5, -0.5)):
-        errors = HeldOutErrors(real=scale * (0.5 - x) + shift, generated=scale * (0.5 - y) + shift)
-        raised = errors.curve().precision(lam) - truth
+        held_out = HeldOutLogRatios(
+            real=scale * (0.5 - x) + shift, generated=scale * (0.5 - y) + shift
+        )
+        raised = held_out.curve().precision(lam) - truth
         assert (raised > -4 * (1 + lam) / np.sqrt(x.size)).all()
         if scale != 1:
             assert raised.max() > 0.005

@@ -5,7 +5,8 @@ import pytest
 from scipy.linalg import sqrtm
 
 from tradeoff import InvalidInputError, UndefinedError, frechet_distance, kernel_distance
-from tradeoff.moments import Moments, inception_score
+from tradeoff.moments import inception_score
+from tradeoff.moments.frechet import Moments
 
 
 @pytest.fixture

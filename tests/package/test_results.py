@@ -20,7 +20,7 @@ from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff.core import (
     AcceptanceRule,
-    HeldOutErrors,
+    HeldOutLogRatios,
     PRCurve,
     RatioProfile,
     ROCCurve,
@@ -113,7 +113,7 @@ def diagnosis():
 
 
 def held_out():
-    return HeldOutErrors(real=[1.0, -np.inf, 3.0], generated=[0.5, 0.2], real_weights=[1, 2, 3])
+    return HeldOutLogRatios(real=[1.0, -np.inf, 3.0], generated=[0.5, 0.2], real_weights=[1, 2, 3])
 
 
 MAKE = {
@@ -139,7 +139,7 @@ MAKE = {
         log_ratios=np.array([0.1, np.nan, np.inf]), folds=np.array([0, 1, 1]),
         groups=np.array([0, 0, 1]),
     ),
-    "HeldOutErrors": held_out,
+    "HeldOutLogRatios": held_out,
     "Measured": lambda: Measured(
         scores={"a.b": Score(value=0.5)}, provenance={"seed": 0},
         curve=MeasuredCurve(estimate=estimate(), band=estimate().with_band()),
@@ -375,7 +375,7 @@ DAMAGED = {
 @pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)
 def test_damaged_json_ends_in_one_sentence(text):
     with pytest.raises(InvalidInputError) as caught:
-        HeldOutErrors.from_json(text)
+        HeldOutLogRatios.from_json(text)
     assert "\n" not in str(caught.value)
 
 
@@ -402,7 +402,7 @@ def test_callers_cannot_write_through_their_own_arrays():
             breakpoints=mine, intercepts=[0, 0, 0], slopes=[0, 0, 0], max_precision=1, max_recall=1
         ),
         ROCCurve(generated=mine, real=view),
-        HeldOutErrors(real=mine, generated=mine, real_weights=mine),
+        HeldOutLogRatios(real=mine, generated=mine, real_weights=mine),
         SampleValues(("a", "b"), (None, None), {"x": mine}),
     ]
     before = [result.to_json() for result in results]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +18,6 @@ PUBLIC_MODULES = (
     "tradeoff.core.divergence",
     "tradeoff.curves",
     "tradeoff.data",
-    "tradeoff.engine",
     "tradeoff.evaluation",
     "tradeoff.exceptions",
     "tradeoff.features",
@@ -27,13 +27,14 @@ PUBLIC_MODULES = (
     "tradeoff.moments",
     "tradeoff.neighbors",
     "tradeoff.protocols",
-    "tradeoff.provenance",
     "tradeoff.ratio",
     "tradeoff.report",
     "tradeoff.samples",
     "tradeoff.sampling",
     "tradeoff.settings",
 )
+PRIVATE_MODULES = ("tradeoff.engine", "tradeoff.provenance")
+MOST_NAMES = 110
 NEEDING_TORCH = (
     "tradeoff.integrations.lightning",
     "tradeoff.integrations.torchmetrics",
@@ -44,7 +45,7 @@ FACE = {
     "AcceptanceRule",
     "CurveEstimate",
     "Evaluation",
-    "HeldOutErrors",
+    "HeldOutLogRatios",
     "InvalidInputError",
     "Comparison",
     "PRCurve",
@@ -81,6 +82,21 @@ PUBLIC_NAMES = [
 ]
 
 
+@pytest.mark.torch
+def test_public_names_are_few():
+    """Names that `tradeoff` repeats count once."""
+    names = [
+        (module, name)
+        for module in PUBLIC_MODULES + NEEDING_TORCH
+        for name in importlib.import_module(module).__all__
+    ]
+    things = [getattr(importlib.import_module(module), name) for module, name in names]
+    for name in set(tradeoff.__all__) - {"__version__"}:
+        assert any(getattr(tradeoff, name) is thing for thing in things), f"{name} only on top"
+    assert len(set(names)) == len(names)
+    assert len(names) <= MOST_NAMES
+
+
 @pytest.mark.parametrize(("module", "name"), PUBLIC_NAMES)
 def test_every_public_name_has_an_example(module, name):
     """The examples run with the doctests."""
@@ -105,13 +121,40 @@ def test_every_public_method_is_documented():
 
 
 def test_public_modules_are_all_there_are():
-    """A module is public, private by name, a file of a public room, or of the command line."""
+    """A module is public, a file of a public package, private, or part of the command line."""
+    known = PUBLIC_MODULES + NEEDING_TORCH + PRIVATE_MODULES
     for found in pkgutil.walk_packages(tradeoff.__path__, "tradeoff."):
-        rooms = [m for m in PUBLIC_MODULES + NEEDING_TORCH if found.name.startswith(m)]
-        room = found.name.split(".")[1]
-        assert rooms or room.startswith("_") or room == "cli", (
-            found.name
-        )  # whose face is the command
+        package = found.name.split(".")[1]
+        listed = any(f"{found.name}.".startswith(f"{module}.") for module in known)
+        assert listed or package.startswith("_") or package == "cli", found.name
+
+
+def glance(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs" / "_ext"))
+    return importlib.import_module("api_glance")
+
+
+@pytest.mark.torch
+def test_the_glance_lists_every_public_name(monkeypatch):
+    page = glance(monkeypatch)
+    listed = {module for module in PUBLIC_MODULES + NEEDING_TORCH if _has_names(module)}
+    assert set(page.MODULES) == listed
+    text = page.markdown()
+    for module in listed:
+        for name in importlib.import_module(module).__all__:
+            assert f"`~{module}.{name}`" in text or f"| `{name}` |" in text
+
+
+@pytest.mark.torch
+def test_every_row_of_the_glance_has_a_sentence(monkeypatch):
+    page = glance(monkeypatch)
+    for module in page.MODULES:
+        for name, _, sentence in page.rows(module):
+            assert sentence.endswith((".", "?")), name
+
+
+def _has_names(module):
+    return bool(importlib.import_module(module).__all__)
 
 
 HEAVY = ("torch", "sklearn", "matplotlib")

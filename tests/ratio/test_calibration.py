@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from tradeoff import HeldOutErrors, InvalidInputError
-from tradeoff.ratio import Isotonic, balance
+from tradeoff import HeldOutLogRatios, InvalidInputError
+from tradeoff.ratio.calibration import Isotonic, balance
 
 values = st.lists(st.floats(-30, 30), min_size=1, max_size=40).map(np.array)
 
@@ -46,7 +46,7 @@ def test_an_uninformative_score_becomes_the_trivial_rule():
         a, b, c, d = rng.normal(size=(4, 500))
         calibrate = Isotonic.fit(real=a, generated=b)
         values.append(
-            HeldOutErrors(real=calibrate(c), generated=calibrate(d)).curve().precision(1.0)
+            HeldOutLogRatios(real=calibrate(c), generated=calibrate(d)).curve().precision(1.0)
         )
     assert np.mean(values) == pytest.approx(1.0, abs=4 * np.std(values) / np.sqrt(200))
 

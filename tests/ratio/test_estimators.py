@@ -7,9 +7,10 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 
-from tradeoff import HeldOutErrors, InvalidInputError
-from tradeoff.ratio import ESTIMATORS, Classifier, Isotonic, Logistic, LogRatio, Stack, balance
+from tradeoff import HeldOutLogRatios, InvalidInputError
+from tradeoff.ratio import ESTIMATORS, Classifier, Logistic, LogRatio, Stack
 from tradeoff.ratio.base import Projection
+from tradeoff.ratio.calibration import Isotonic, balance
 
 MAKERS = {declaration.name: declaration.make for declaration in ESTIMATORS.values()} | {
     "forest": lambda: Classifier(ExtraTreesClassifier(30, min_samples_leaf=3)),
@@ -41,7 +42,7 @@ def test_real_samples_score_higher(name):
     assert np.isfinite(real).all()
     assert np.mean(real > 0) > 0.7
     assert np.mean(generated < 0) > 0.7
-    curve = HeldOutErrors(real=real, generated=generated).curve()
+    curve = HeldOutLogRatios(real=real, generated=generated).curve()
     assert curve.precision(1.0) < 0.5  # the truth is 0.317
 
 
@@ -148,12 +149,12 @@ def test_the_stack_sees_what_no_single_member_sees_everywhere():
     blob = [2.1 * rng.normal(size=(1500, 2)) for _ in range(2)]
     stack = Stack().fit(real=ring[0], generated=blob[0], seed=0)
     calibrate = Isotonic.fit(real=stack.log_ratio(ring[0]), generated=stack.log_ratio(blob[0]))
-    errors = HeldOutErrors(
+    held_out = HeldOutLogRatios(
         real=calibrate(stack.log_ratio(ring[1])), generated=calibrate(stack.log_ratio(blob[1]))
     )
     line = fit("logistic", real=ring[0], generated=blob[0])
-    straight = HeldOutErrors(real=line.log_ratio(ring[1]), generated=line.log_ratio(blob[1]))
-    assert errors.curve().precision(1.0) < 0.4
+    straight = HeldOutLogRatios(real=line.log_ratio(ring[1]), generated=line.log_ratio(blob[1]))
+    assert held_out.curve().precision(1.0) < 0.4
     assert straight.curve().precision(1.0) > 0.85
 
 
@@ -181,7 +182,7 @@ def test_range_exceedance_decides_the_shifted_cube():
     real, generated = rng.random((4, 1000, 64)), rng.random((4, 1000, 64)) + shift
     stack = Stack().fit(real=real[0], generated=generated[0], seed=0)
     calibrate = Isotonic.fit(real=stack.log_ratio(real[1]), generated=stack.log_ratio(generated[1]))
-    errors = HeldOutErrors(
+    held_out = HeldOutLogRatios(
         real=calibrate(stack.log_ratio(real[2])), generated=calibrate(stack.log_ratio(generated[2]))
     )
-    assert errors.curve().precision(1.0) < 0.45
+    assert held_out.curve().precision(1.0) < 0.45

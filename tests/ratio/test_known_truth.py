@@ -23,6 +23,7 @@ def test_the_default_is_close_to_the_truth(name):
     assert found["ours"] < 0.6 * found[weaker]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 @pytest.mark.parametrize("estimator", sorted(set(ESTIMATORS) - {"fast"}))
 def test_never_below_the_truth(estimator, name):

@@ -52,7 +52,7 @@ def test_functions_give_the_same_numbers(result):
         "frechet.distance": frechet_distance(real=REAL, generated=OTHER),
     }
     plan = plan_budget(
-        pr_curve(real=REAL, generated=OTHER, estimator="gaussians", progress=False).errors
+        pr_curve(real=REAL, generated=OTHER, estimator="gaussians", progress=False).held_out
     )
     assert {key: found[0] for key, found in plan.headline.items()} == {
         key: direct[key] for key in ("curve.precision", "curve.recall")

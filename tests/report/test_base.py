@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
-from tradeoff import HeldOutErrors, RatioProfile, compare, evaluate
+from tradeoff import HeldOutLogRatios, RatioProfile, compare, evaluate
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio import reliability
 from tradeoff.report import (
@@ -31,7 +31,7 @@ def curve():
 
 
 def errors():
-    return HeldOutErrors(real=REAL[:, 0], generated=GENERATED[:, 0])
+    return HeldOutLogRatios(real=REAL[:, 0], generated=GENERATED[:, 0])
 
 
 DISPLAYS = {

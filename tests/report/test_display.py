@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from tradeoff import HeldOutErrors, InvalidInputError, PRCurve, PRCurveDisplay, RatioProfile
+from tradeoff import HeldOutLogRatios, InvalidInputError, PRCurve, PRCurveDisplay, RatioProfile
 
 mpl.use("agg")
 
@@ -86,7 +86,7 @@ def test_a_million_breakpoints_are_thinned():
 def test_raw_counts_beyond_one_are_drawn_within_the_frame(tmp_path):
     rng = np.random.default_rng(0)
     real, generated = 5 * rng.normal(0.1, 1, 500), 5 * rng.normal(-0.1, 1, 500)
-    raw = HeldOutErrors(real=real, generated=generated).curve()
+    raw = HeldOutLogRatios(real=real, generated=generated).curve()
     assert raw.precision(20.0) > 1
     display = PRCurveDisplay(raw).plot()
     display.figure_.savefig(tmp_path / "raw.png")

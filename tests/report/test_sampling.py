@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tradeoff import HeldOutErrors, InvalidInputError
+from tradeoff import HeldOutLogRatios, InvalidInputError
 from tradeoff.ratio import reliability
 from tradeoff.report import PlanDisplay, ReliabilityDisplay
 from tradeoff.sampling import plan_budget
@@ -13,7 +13,7 @@ REAL, MADE = RNG.normal(0.5, 1, 800), RNG.normal(-0.5, 1, 800)
 
 
 def test_a_plan():
-    plan = plan_budget(HeldOutErrors(real=REAL, generated=MADE), budgets=[1.0, 2.0, 4.0])
+    plan = plan_budget(HeldOutLogRatios(real=REAL, generated=MADE), budgets=[1.0, 2.0, 4.0])
     ax = PlanDisplay(plan).plot().ax_
     precision, recall, line = ax.get_lines()
     np.testing.assert_array_equal(precision.get_ydata(), plan.headline["curve.precision"])

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from benchmarks.bench_sampling import missed_predictions
-from tradeoff import AcceptanceRule, HeldOutErrors, InvalidInputError, RatioProfile, UndefinedError
+from tradeoff import (
+    AcceptanceRule,
+    HeldOutLogRatios,
+    InvalidInputError,
+    RatioProfile,
+    UndefinedError,
+)
 from tradeoff.core.divergence import KL
 from tradeoff.sampling import plan_budget
 
@@ -14,10 +20,12 @@ def test_an_exact_profile_is_predicted_exactly():
     rng = np.random.default_rng(0)
     p, q = rng.dirichlet(np.ones(8), 2)
     log_ratio = np.log(p / q)
-    errors = HeldOutErrors(real=log_ratio, generated=log_ratio, real_weights=p, generated_weights=q)
+    held_out = HeldOutLogRatios(
+        real=log_ratio, generated=log_ratio, real_weights=p, generated_weights=q
+    )
     lam = np.geomspace(0.05, 20, 41)
     for budget in (1.0, 1.5, 2.0, 4.0):
-        plan = plan_budget(errors, budgets=[budget])
+        plan = plan_budget(held_out, budgets=[budget])
         rule = AcceptanceRule.from_profile(RatioProfile.from_masses(p, q), budget=budget)
         refined = rule.refine(RatioProfile.from_masses(p, q))
         np.testing.assert_allclose(
@@ -34,8 +42,8 @@ def test_predictions_hold_on_accepted_samples():
 
 def test_more_budget_is_never_worse():
     rng = np.random.default_rng(0)
-    errors = HeldOutErrors(real=rng.normal(0.5, 1, 3000), generated=rng.normal(-0.5, 1, 3000))
-    plan = plan_budget(errors)
+    held_out = HeldOutLogRatios(real=rng.normal(0.5, 1, 3000), generated=rng.normal(-0.5, 1, 3000))
+    plan = plan_budget(held_out)
     assert (np.diff(plan.divergence(KL())) < 0.02).all()
     areas = [plan.curve(budget).area for budget in plan.budgets]
     assert areas[-1] > areas[0] + 0.1
@@ -44,10 +52,10 @@ def test_more_budget_is_never_worse():
 
 def test_what_cannot_be_reached_is_said():
     real, generated = np.repeat([-0.69, 6.0], 500), np.full(1000, -0.69)
-    plan = plan_budget(HeldOutErrors(real=real, generated=generated))
+    plan = plan_budget(HeldOutLogRatios(real=real, generated=generated))
     with pytest.raises(UndefinedError, match="Rejection cannot restore modes that the model"):
         plan.smallest_budget(precision=0.9, recall=0.9)
     with pytest.raises(InvalidInputError, match="`budget` must be one of 1, 1.25"):
         plan.curve(7.0)
     with pytest.raises(InvalidInputError, match="`budget` must be at least 1"):
-        plan_budget(HeldOutErrors(real=real, generated=generated), budgets=[0.5])
+        plan_budget(HeldOutLogRatios(real=real, generated=generated), budgets=[0.5])

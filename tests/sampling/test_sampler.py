@@ -5,7 +5,8 @@ import pytest
 
 from benchmarks.bench_sampling import DIVERGENCES, excess, masses
 from tradeoff import AcceptanceRule, InvalidInputError, RatioProfile
-from tradeoff.sampling import Accounting, BudgetedSampler, mh_acceptance
+from tradeoff.sampling import Accounting, BudgetedSampler
+from tradeoff.sampling.rules import mh_acceptance
 
 
 def discrete(rng, atoms=6):

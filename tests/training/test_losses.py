@@ -14,12 +14,12 @@ from tradeoff.core.divergence import (  # noqa: E402
     GAN,
     KL,
     Amari,
-    FrontierIntegral,
     Hellinger,
     Pearson,
     PRDivergence,
     TotalVariation,
 )
+from tradeoff.core.divergence.mixture import FrontierIntegral  # noqa: E402
 from tradeoff.training import (  # noqa: E402
     BudgetedLoss,
     DivergenceLoss,

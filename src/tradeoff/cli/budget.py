@@ -45,7 +45,7 @@ def run(
         seed=settings.seed,
         progress=not quiet,
     )
-    plan = plan_budget(estimate.errors)
+    plan = plan_budget(estimate.held_out)
     columns = (*plan.headline.values(), plan.divergence(JensenShannon()))
     rows = [
         (f"{budget:g}", *(f"{value:.3f}" for value in values))

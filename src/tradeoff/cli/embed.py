@@ -22,7 +22,7 @@ def run(
     """Make a store of features, or show what it holds."""
     from tradeoff.cli.output import print_table
     from tradeoff.exceptions import InvalidInputError
-    from tradeoff.features import FeatureStore
+    from tradeoff.features.store import FeatureStore
 
     settings = embed_settings(chosen)
     if settings.store is None:

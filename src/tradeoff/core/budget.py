@@ -171,7 +171,7 @@ def drs_acceptance(log_ratio: npt.ArrayLike, *, log_max_ratio: float, gamma: flo
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.core import drs_acceptance
+        >>> from tradeoff.core.budget import drs_acceptance
         >>> drs_acceptance(np.log([1.0, 2.0, 4.0]), log_max_ratio=np.log(4.0), gamma=0.0)
         array([0.25, 0.5 , 1.  ])
 

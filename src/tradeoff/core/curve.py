@@ -39,7 +39,7 @@ class PRCurve(PiecewiseLinear):
     :math:`\alpha = a_j + b_j \lambda`. Summaries are those of the curve as it is: raw
     held-out counts may exceed 1, and so may their summaries. Get one from :meth:`RatioProfile.curve
     <tradeoff.core.RatioProfile.curve>` (continuous and concave) or
-    :meth:`HeldOutErrors.curve <tradeoff.core.HeldOutErrors.curve>` (small jumps).
+    :meth:`HeldOutLogRatios.curve <tradeoff.core.HeldOutLogRatios.curve>` (small jumps).
 
     Args:
         breakpoints: Slopes :math:`\lambda_1 < \dots < \lambda_n`, finite and positive, shape (n,).
@@ -236,8 +236,8 @@ class PRCurve(PiecewiseLinear):
         recall by its largest value at greater ones, which only raises them. Bands are left out.
 
         Example:
-            >>> from tradeoff import HeldOutErrors
-            >>> raw = HeldOutErrors(real=[0.5, -0.2], generated=[0.3, -0.4]).curve()
+            >>> from tradeoff import HeldOutLogRatios
+            >>> raw = HeldOutLogRatios(real=[0.5, -0.2], generated=[0.3, -0.4]).curve()
             >>> raw.precision(4.0), raw.clipped().precision(4.0)
             (1.0, 1.0)
             >>> round(raw.precision(1.1), 2), raw.clipped().precision(1.1)

@@ -47,7 +47,7 @@ class ExponentialFamily:
         Poisson distributions of rates 2 (real) and 3 (generated):
 
         >>> import numpy as np
-        >>> from tradeoff.core import ExponentialFamily
+        >>> from tradeoff.core.family import ExponentialFamily
         >>> poisson = ExponentialFamily(
         ...     log_partition=lambda t: np.exp(t).sum(), to_mean=np.exp, to_natural=np.log
         ... )
@@ -121,7 +121,7 @@ class GaussianFamily(ExponentialFamily):
         dim: Dimension d.
 
     Example:
-        >>> from tradeoff.core import GaussianFamily
+        >>> from tradeoff.core.family import GaussianFamily
         >>> family = GaussianFamily(1)
         >>> real, generated = family.natural([0.0], [[1.0]]), family.natural([1.0], [[1.0]])
         >>> family.kl(real, generated), family.renyi(real, generated, 2.0)

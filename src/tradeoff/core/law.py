@@ -48,9 +48,9 @@ class HasLogRatioLaws(Protocol):
     """An object with the distribution of log p/q under both sides: a profile or held-out samples.
 
     Example:
-        >>> from tradeoff import HeldOutErrors
-        >>> from tradeoff.core import HasLogRatioLaws
-        >>> isinstance(HeldOutErrors(real=[0.0], generated=[0.0]), HasLogRatioLaws)
+        >>> from tradeoff import HeldOutLogRatios
+        >>> from tradeoff.core.law import HasLogRatioLaws
+        >>> isinstance(HeldOutLogRatios(real=[0.0], generated=[0.0]), HasLogRatioLaws)
         True
     """
 

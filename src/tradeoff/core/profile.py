@@ -95,7 +95,7 @@ class RatioProfile(Result):
 
         Its curve is the minimum over thresholds of λ·(real below) + (generated at or above),
         for every λ at once. Choosing thresholds on the samples that are counted biases it
-        down; :class:`~tradeoff.core.HeldOutErrors` does not choose.
+        down; :class:`~tradeoff.core.HeldOutLogRatios` does not choose.
 
         Args:
             real: Scores of real samples, shape (n,); a higher score looks more real.

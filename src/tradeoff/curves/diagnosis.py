@@ -141,7 +141,6 @@ def diagnose(
     estimator: Estimator | str = "stack",
     folds: int = 5,
     seed: int = 0,
-    jobs: int | None = None,
     progress: bool = True,
 ) -> Diagnosis:
     """Ceiling and tightness of the curve that :func:`~tradeoff.curves.pr_curve` gives.
@@ -150,13 +149,12 @@ def diagnose(
     Samples are taken to be independent.
 
     Args:
-        real: features of real samples, shape (n, d).
-        generated: features of generated samples, shape (m, d).
-        estimator: as given to `pr_curve`.
-        folds: as given to `pr_curve`.
-        seed: of the halves, the folds, the control and the estimator.
-        jobs: number of processes.
-        progress: False silences the progress line.
+        real: Features of real samples, shape (n, d).
+        generated: Features of generated samples, shape (m, d).
+        estimator: Estimator of log p/q, as given to `pr_curve`.
+        folds: Number of folds, as given to `pr_curve`.
+        seed: Seed of the halves, the folds, the control and the estimator.
+        progress: Whether to show progress lines.
 
     Example:
         A line cannot see what happens on a ring, and says so:
@@ -172,9 +170,7 @@ def diagnose(
         'Only an upper bound here: of a known gap of 0'
     """
     pair = Pair.of(real=real, generated=generated)
-    return diagnose_pair(
-        pair, estimator=estimator, folds=folds, seed=seed, jobs=jobs, progress=progress
-    )
+    return diagnose_pair(pair, estimator=estimator, folds=folds, seed=seed, progress=progress)
 
 
 def diagnose_pair(

@@ -15,8 +15,8 @@ import numpy as np
 from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_seed
-from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.headline import headline_of
+from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.core.profile import RatioProfile
 from tradeoff.curves.crossfit import cross_fit
 from tradeoff.curves.folds import Split, place
@@ -56,7 +56,7 @@ class HeldOut(Result):
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.curves import HeldOut
+        >>> from tradeoff.curves.estimate import HeldOut
         >>> side = HeldOut(log_ratios=np.array([0.5, np.nan]), folds=np.array([0, 1]))
         >>> side.counted
         array([ True, False])
@@ -108,10 +108,10 @@ class CurveEstimate(Result):
         return headline_of(self.curve)
 
     @property
-    def errors(self) -> HeldOutErrors:
+    def held_out(self) -> HeldOutLogRatios:
         """The held-out log-ratios of both sides, from which the curve was counted."""
         real, generated = (side.log_ratios[side.counted] for side in self.sides)
-        return HeldOutErrors(real=real, generated=generated)
+        return HeldOutLogRatios(real=real, generated=generated)
 
     @property
     def sides(self) -> Sides[HeldOut]:
@@ -137,7 +137,7 @@ class CurveEstimate(Result):
             lambda side: None if side.groups is None else side.groups[side.counted]
         )
         return curve_interval(
-            self.errors, lam, level=level, simultaneous=simultaneous, groups=groups
+            self.held_out, lam, level=level, simultaneous=simultaneous, groups=groups
         )
 
     def with_band(self, *, level: float = 0.95) -> PRCurve:
@@ -155,14 +155,15 @@ class CurveEstimate(Result):
         lower, upper = self.interval(BAND_SLOPES, level=level, simultaneous=True).curves()
         return replace(self.curve, lower=lower, upper=upper)
 
-    def certificate(self, *, miss: float = 0.05) -> PRCurve:
-        """The line below which the true curve lies, at all slopes at once, but for `miss`.
+    def certificate(self, *, level: float = 0.95) -> PRCurve:
+        """An upper bound of the true curve that holds at all slopes at once.
 
-        It can refute a model, not vouch for one; see :func:`~tradeoff.inference.certify`. It takes
-        a single split, `folds=1`, and samples that are independent.
+        It can show that a model is bad, but not that it is good; see
+        :func:`~tradeoff.inference.certify`. It requires a single split, `folds=1`, and
+        independent samples.
 
         Args:
-            miss: probability, at most, with which the truth exceeds the line somewhere.
+            level: Probability, at least, with which the true curve lies below the bound everywhere.
         """
         if self.provenance["folds"] != 1:
             raise UndefinedError(
@@ -174,7 +175,7 @@ class CurveEstimate(Result):
                 "A certificate counts independent samples, and there is none for groups: keep one "
                 "sample of each."
             )
-        return certify(self.errors, miss=miss)
+        return certify(self.held_out, level=level)
 
     def divergence(self, divergence: Divergence) -> float:
         """The held-out dual bound of an f-divergence; its expectation is never above the truth."""
@@ -186,10 +187,9 @@ class CurveEstimate(Result):
         A sample weighs 1/(1 + r) among generated and r/(1 + r) among real ones. Unlike the curve
         and the divergences it carries no guarantee.
         """
-        errors = self.errors
-        held_out = (errors.real, errors.generated)
-        log_ratio = np.concatenate(held_out)
-        weight = np.concatenate([np.full(side.size, 1.0 / side.size) for side in held_out])
+        log_ratios = self.held_out.log_ratios
+        log_ratio = np.concatenate(log_ratios)
+        weight = np.concatenate([np.full(side.size, 1.0 / side.size) for side in log_ratios])
         p, q = (weight / (1.0 + np.exp(sign * log_ratio)) for sign in (-1.0, 1.0))
         return RatioProfile.from_masses(p / p.sum(), q / q.sum())
 
@@ -203,25 +203,22 @@ def pr_curve(
     seed: int = 0,
     real_groups: Sequence[object] | None = None,
     generated_groups: Sequence[object] | None = None,
-    jobs: int | None = None,
     progress: bool = True,
 ) -> CurveEstimate:
     """The precision-recall curve of two samples, honestly estimated.
 
     Args:
-        real: features of real samples, shape (n, d).
-        generated: features of generated samples, shape (m, d).
-        estimator: of log p/q, by name or as a configuration.
-        folds: number of folds over which training and counting rotate, at least 3; 1 is a single
+        real: Features of real samples, shape (n, d).
+        generated: Features of generated samples, shape (m, d).
+        estimator: Estimator of log p/q, by name or as a configuration.
+        folds: Number of folds over which training and counting rotate, at least 3; 1 is a single
             split, one half for training and the other for counting, in which exact copies count
             as independent samples and are divided too.
-        seed: of the folds and of the estimator.
-        real_groups: group of each real sample, kept together in one fold (frames of a video,
+        seed: Seed of the folds and of the estimator.
+        real_groups: Group of each real sample, kept together in one fold (frames of a video,
             augmentations of an image), length n; each distinct sample on its own if not given.
-        generated_groups: the same for generated samples, length m.
-        jobs: number of processes; chosen by the size of the samples if not given. The result
-            does not depend on it.
-        progress: False silences the progress line.
+        generated_groups: The same for generated samples, length m.
+        progress: Whether to show progress lines.
 
     Example:
         A model that never makes the second of two modes:
@@ -241,9 +238,7 @@ def pr_curve(
         real_groups=real_groups,
         generated_groups=generated_groups,
     )
-    return estimate_curve(
-        pair, estimator=estimator, folds=folds, seed=seed, jobs=jobs, progress=progress
-    )
+    return estimate_curve(pair, estimator=estimator, folds=folds, seed=seed, progress=progress)
 
 
 def estimate_curve(
@@ -268,7 +263,7 @@ def estimate_curve(
         "real": real.log_ratios[real.counted],
         "generated": generated.log_ratios[generated.counted],
     }
-    raw = HeldOutErrors(**counted).curve()
+    raw = HeldOutLogRatios(**counted).curve()
     return CurveEstimate(
         raw=raw,
         curve=raw.clipped(),

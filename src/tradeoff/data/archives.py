@@ -63,7 +63,7 @@ class ImageArchive:
         >>> import io, tempfile, zipfile
         >>> from pathlib import Path
         >>> from PIL import Image
-        >>> from tradeoff.data import ImageArchive
+        >>> from tradeoff.data.archives import ImageArchive
         >>> encoded = io.BytesIO()
         >>> Image.new("RGB", (8, 8)).save(encoded, "PNG")
         >>> path = Path(tempfile.mkdtemp()) / "images.zip"

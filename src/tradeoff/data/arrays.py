@@ -36,7 +36,7 @@ class ArraySource:
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.data import ArraySource
+        >>> from tradeoff.data.arrays import ArraySource
         >>> [sample.id for sample in ArraySource(np.zeros((2, 3)), name="real")]
         ['real[0]', 'real[1]']
     """

@@ -35,7 +35,7 @@ class ImageFolder:
         >>> import tempfile
         >>> from pathlib import Path
         >>> from PIL import Image
-        >>> from tradeoff.data import ImageFolder
+        >>> from tradeoff.data.images import ImageFolder
         >>> folder = Path(tempfile.mkdtemp())
         >>> (folder / "cats").mkdir()
         >>> Image.new("RGB", (8, 8)).save(folder / "cats" / "1.png")

@@ -34,7 +34,7 @@ class Items:
         kind: What the samples are: image, text or features.
 
     Example:
-        >>> from tradeoff.data import Items
+        >>> from tradeoff.data.items import Items
         >>> [sample.id for sample in Items([("a", "A rose."), "Another."], "poems", "text")]
         ['a', 'poems[1]']
     """

@@ -55,7 +55,7 @@ class Records:
         most_bytes: size of an image beyond which it is not read and listed as broken.
 
     Example:
-        >>> from tradeoff.data import Records
+        >>> from tradeoff.data.records import Records
         >>> rows = [{"age": 3, "color": "red"}, {"age": 5, "color": None}]
         >>> source = Records("cats", lambda: iter(rows), kind="table")
         >>> [sample.id for sample in source]

@@ -32,7 +32,7 @@ class TextFile:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from tradeoff.data import TextFile
+        >>> from tradeoff.data.text import TextFile
         >>> path = Path(tempfile.mkdtemp()) / "poems.jsonl"
         >>> _ = path.write_text('{"text": "A rose."}\n{"title": "nothing"}\n')
         >>> for item in TextFile(path):

@@ -93,7 +93,7 @@ def embed_source(
         >>> import numpy as np
         >>> from tradeoff.data import open_source
         >>> from tradeoff.engine import embed_source
-        >>> from tradeoff.features import Identity
+        >>> from tradeoff.features.plain import Identity
         >>> embedded = embed_source(open_source([[1.0, 2.0], [np.nan, 0.0]]), Identity())
         >>> embedded.features.tolist(), embedded.broken[0].reason
         ([[1.0, 2.0]], 'The row holds NaN or infinity.')

@@ -5,7 +5,6 @@ from tradeoff.evaluation.findings import Finding
 from tradeoff.evaluation.pipeline import evaluate
 from tradeoff.evaluation.reference import Reference
 from tradeoff.evaluation.result import Evaluation, SampleValues
-from tradeoff.metrics.score import Score
 
 __all__ = [
     "Comparison",
@@ -14,7 +13,6 @@ __all__ = [
     "Finding",
     "Reference",
     "SampleValues",
-    "Score",
     "compare",
     "evaluate",
 ]

@@ -13,7 +13,9 @@ from tradeoff.data import Sample, open_source
 from tradeoff.engine import embed_source
 from tradeoff.evaluation.reference_files import read_reference, write_reference
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.features import FeatureStore, TableEncoder, open_encoder
+from tradeoff.features import open_encoder
+from tradeoff.features.store import FeatureStore
+from tradeoff.features.table import TableEncoder
 from tradeoff.metrics.neighbors import neighbors_of
 from tradeoff.samples import Side
 from tradeoff.settings import EmbedSettings, Settings

@@ -15,7 +15,7 @@ from tradeoff._files import check_outputs
 from tradeoff.data.base import Broken, Kind
 from tradeoff.data.records import OWN_METADATA
 from tradeoff.exceptions import InvalidInputError, first_line
-from tradeoff.moments import Moments
+from tradeoff.moments.frechet import Moments
 from tradeoff.neighbors.support import OwnNeighbors
 from tradeoff.samples import Side
 from tradeoff.settings import EmbedSettings

@@ -24,7 +24,8 @@ class Encoder(Protocol):
     Example:
         >>> import numpy as np
         >>> from tradeoff.data import Sample
-        >>> from tradeoff.features import Encoder, Identity
+        >>> from tradeoff.features import Encoder
+        >>> from tradeoff.features.plain import Identity
         >>> embedder: Encoder = Identity()
         >>> prepared = embedder.prepare(Sample("0", np.array([1.0, 2.0])))
         >>> embedder.embed([prepared]).shape

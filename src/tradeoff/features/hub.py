@@ -90,7 +90,7 @@ class HubImages(_HubModel, ImageNetwork):
         dtype: of products inside the network.
 
     Example:
-        >>> from tradeoff.features import HubImages
+        >>> from tradeoff.features.hub import HubImages
         >>> HubImages("facebook/dinov2-base").name
         'facebook/dinov2-base'
     """
@@ -149,7 +149,7 @@ class HubTexts(_HubModel):
         dtype: of products inside the network.
 
     Example:
-        >>> from tradeoff.features import HubTexts
+        >>> from tradeoff.features.hub import HubTexts
         >>> HubTexts("sentence-transformers/all-MiniLM-L6-v2").kind
         'text'
     """

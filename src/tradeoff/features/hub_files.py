@@ -55,7 +55,7 @@ def model_folder(model: str, *, offline: str) -> Path:
         return Path(hub.snapshot_download(model, revision=info.sha, allow_patterns=wanted))
     except (hub.errors.RepositoryNotFoundError, hub.errors.HFValidationError):
         raise InvalidInputError(
-            f"`features` must be a known encoder, a folder, or a model of the Hugging Face hub. "
+            f"`encoder` must be a known encoder, a folder, or a model of the Hugging Face hub. "
             f"Got {model!r}, which is none of them."
         ) from None
     except Exception as error:  # whatever the network library of the day raises

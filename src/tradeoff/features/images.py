@@ -60,7 +60,7 @@ def decode_image(name: str, encoded: bytes) -> npt.NDArray[np.uint8]:
         UnreadableError: if the content is not an image that can be read.
 
     Example:
-        >>> from tradeoff.features import decode_image
+        >>> from tradeoff.features.images import decode_image
         >>> decode_image("dot.ppm", b"P6 1 1 255 abc").tolist()
         [[[97, 98, 99]]]
     """
@@ -109,7 +109,7 @@ class Pixels:
         deviation: by which they are divided then.
 
     Example:
-        >>> from tradeoff.features import Pixels
+        >>> from tradeoff.features.images import Pixels
         >>> print(Pixels(height=224, width=224, shorter=256, mean=(127,) * 3, deviation=(128,) * 3))
         shorter edge resized to 256 by bicubic filter with antialiasing, middle 224 × 224, (x - 127)
         / 128

@@ -38,7 +38,7 @@ class EfficientNetLite0(ImageNetwork):
     Example:
         >>> import numpy as np
         >>> from tradeoff.data import Sample
-        >>> from tradeoff.features import EfficientNetLite0
+        >>> from tradeoff.features.offline import EfficientNetLite0
         >>> encoder = EfficientNetLite0(size=64)
         >>> gray = Sample("gray", np.full((32, 32, 3), 127, np.uint8))
         >>> encoder.embed([encoder.prepare(gray)]).shape
@@ -97,7 +97,7 @@ class MiniLM(HubTexts):
 
     Example:
         >>> from tradeoff.data import Sample
-        >>> from tradeoff.features import MiniLM
+        >>> from tradeoff.features.offline import MiniLM
         >>> encoder = MiniLM()
         >>> texts = [Sample("0", "A cat sleeps."), Sample("1", "A kitten naps.")]
         >>> one, other = encoder.embed([encoder.prepare(text) for text in texts])

@@ -23,7 +23,7 @@ __all__ = ["open_encoder"]
 
 
 def open_encoder(
-    features: Any = None,
+    encoder: Any = None,
     *,
     kind: Kind,
     size: int | None = None,
@@ -31,20 +31,20 @@ def open_encoder(
     device: str = "auto",
     dtype: Dtype = "float32",
 ) -> Encoder:
-    """What turns samples of a kind into features.
+    """The encoder of samples of a kind, by name, file, function or object.
 
-    Tables are encoded by what the real side is like: see `TableEncoder.fit`.
+    Encoders of tables are fitted on the real side, so `evaluate` makes them itself.
 
     Args:
-        features: A name in `ENCODERS`, a file (``.onnx``, ``.pt2``, TorchScript), an id of the
+        encoder: A name in `ENCODERS`, a file (``.onnx``, ``.pt2``, TorchScript), an id of the
             Hugging Face hub or the folder of such a model, a function from a list of samples to
             their features, or an encoder; the default of the kind if not given, which does not
             depend on what is installed.
-        kind: image, text, table or features.
-        size: pixels to which images are resized, for encoders that leave the choice.
+        kind: Kind of the samples: image, text, table or features.
+        size: Number of pixels to which images are resized, for encoders that leave the choice.
         trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
-        device: on which a network runs; "auto" is a GPU if there is one.
-        dtype: of products inside a network.
+        device: Device on which a network runs; "auto" is a GPU if there is one.
+        dtype: Type of products inside a network.
 
     Example:
         >>> from tradeoff.features import open_encoder
@@ -55,43 +55,44 @@ def open_encoder(
         ...
         tradeoff.exceptions.InvalidInputError: `efficientnet-lite0` embeds image samples. Got text.
     """
-    found: Any = _find(DEFAULTS[kind] if features is None else features, kind, trusted)
+    found: Any = _find(DEFAULTS[kind] if encoder is None else encoder, kind, trusted)
     if found.kind != kind:
         raise InvalidInputError(f"`{found.name}` embeds {found.kind} samples. Got {kind}.")
     if size is not None and not hasattr(found, "size"):
         raise InvalidInputError(f"`{found.name}` leaves no choice of size: leave `size` out.")
-    if isinstance(found, Network) and found is not features:
+    if isinstance(found, Network) and found is not encoder:
         options: dict[str, Any] = {} if size is None else {"size": size}
         found = replace(found, device=device, dtype=dtype, **options)
     return cast("Encoder", found)
 
 
-def _find(features: Any, kind: Kind, trusted: bool) -> Any:
-    if not isinstance(features, (str, Path)):
-        if hasattr(features, "prepare") and hasattr(features, "embed"):
-            return features
-        if callable(features):
-            name = getattr(features, "__qualname__", type(features).__name__)
-            return Function(features, name, kind, version=None)
+def _find(encoder: Any, kind: Kind, trusted: bool) -> Any:
+    if not isinstance(encoder, (str, Path)):
+        if hasattr(encoder, "prepare") and hasattr(encoder, "embed"):
+            return encoder
+        if callable(encoder):
+            name = getattr(encoder, "__qualname__", type(encoder).__name__)
+            return Function(encoder, name, kind, version=None)
         raise InvalidInputError(
-            "`features` must be a name, a file, a function or an embedder. "
-            f"Got a {type(features).__name__}."
+            "`encoder` must be a name, a file, a function or an encoder. "
+            f"Got a {type(encoder).__name__}."
         )
-    if features == "table":
+    if encoder == "table":
         raise InvalidInputError(
-            "The encoding of a table is fitted on the real side: call TableEncoder.fit."
+            "The encoder of a table is fitted on the real samples: pass the table to `evaluate` or "
+            "`Reference.make`, without `encoder`."
         )
-    if features in ENCODERS:
-        return resolve(ENCODERS[str(features)].encoder)()
-    if str(features).lower().endswith(NETWORK_SUFFIXES):
-        return NetworkFile(features, trusted=trusted)
+    if encoder in ENCODERS:
+        return resolve(ENCODERS[str(encoder)].encoder)()
+    if str(encoder).lower().endswith(NETWORK_SUFFIXES):
+        return NetworkFile(encoder, trusted=trusted)
     if kind not in ("image", "text"):
         raise InvalidInputError(
-            f"`features` must be {DEFAULTS[kind]} or a function for {kind} samples. "
-            f"Got {str(features)!r}."
+            f"`encoder` must be {DEFAULTS[kind]} or a function for {kind} samples. "
+            f"Got {str(encoder)!r}."
         )
-    _check_spelling(str(features))
-    return (HubImages if kind == "image" else HubTexts)(str(features))
+    _check_spelling(str(encoder))
+    return (HubImages if kind == "image" else HubTexts)(str(encoder))
 
 
 def _check_spelling(name: str) -> None:

@@ -28,8 +28,8 @@ class Identity:
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.data import ArraySource
-        >>> from tradeoff.features import Identity
+        >>> from tradeoff.data.arrays import ArraySource
+        >>> from tradeoff.features.plain import Identity
         >>> source = ArraySource(np.eye(3))
         >>> Identity().embed([Identity().prepare(sample) for sample in source]).tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]

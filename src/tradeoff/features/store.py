@@ -56,7 +56,8 @@ class FeatureStore:
     Example:
         >>> import tempfile
         >>> from tradeoff.data import Sample
-        >>> from tradeoff.features import FeatureStore, Function
+        >>> from tradeoff.features import Function
+        >>> from tradeoff.features.store import FeatureStore
         >>> store = FeatureStore(tempfile.mkdtemp())
         >>> lengths = Function(lambda texts: [[len(t)] for t in texts], "length", "text", "1")
         >>> sample = Sample("poem", "A rose.")
@@ -106,7 +107,7 @@ class Shelf:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from tradeoff.features import Shelf
+        >>> from tradeoff.features.store import Shelf
         >>> len(Shelf(Path(tempfile.mkdtemp()), {"name": "nothing yet"}))
         0
     """

@@ -48,7 +48,7 @@ class TableEncoder:
 
     Example:
         >>> from tradeoff.data import open_source
-        >>> from tradeoff.features import TableEncoder
+        >>> from tradeoff.features.table import TableEncoder
         >>> cats = [{"age": 1, "color": "red"}, {"age": 3, "color": "blue"}]
         >>> encoder = TableEncoder.fit(cats)
         >>> [encoder.prepare(cat).round(1).tolist() for cat in open_source(cats)]

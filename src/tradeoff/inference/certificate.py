@@ -18,7 +18,7 @@ from scipy.stats import poisson
 
 from tradeoff._validation import check_share, check_type
 from tradeoff.core.curve import PRCurve
-from tradeoff.core.errors import HeldOutErrors
+from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -28,48 +28,52 @@ if TYPE_CHECKING:
 
 __all__ = ["certify"]
 
-_SMALLEST_MISS = 1e-6
+_LOWEST_LEVEL, _HIGHEST_LEVEL = 0.5, 0.999999
 _STEP = 0.25  # distance of the counts that get a limit, in standard deviations of a count
 _TAIL = 9.0  # standard deviations beyond which a count is taken for a failure
 
 
-def certify(errors: HeldOutErrors, *, miss: float = 0.05) -> PRCurve:
+def certify(held_out: HeldOutLogRatios, *, level: float = 0.95) -> PRCurve:
     """An upper bound of the true curve that holds at all slopes at once.
 
     It can show that a model is bad, but not that it is good: with a weak log-ratio or a small
     sample the bound is high whatever the model.
 
     Args:
-        errors: Held-out log-ratios of one rule that was fitted on other samples, all independent;
+        held_out: Held-out log-ratios of one rule that was fitted on other samples, all independent;
             not those of several folds.
-        miss: Probability, at most, with which the true curve exceeds the bound somewhere.
+        level: Probability, at least, with which the true curve lies below the bound everywhere; in
+            [0.5, 0.999999].
 
     Example:
         Two Gaussians one apart, whose precision at λ = 1 is 0.617:
 
         >>> import numpy as np
-        >>> from tradeoff import HeldOutErrors
+        >>> from tradeoff import HeldOutLogRatios
         >>> from tradeoff.inference import certify
         >>> rng = np.random.default_rng(0)
         >>> real, generated = rng.normal(0.5, 1, 2000), rng.normal(-0.5, 1, 2000)
-        >>> line = certify(HeldOutErrors(real=real, generated=generated))
+        >>> line = certify(HeldOutLogRatios(real=real, generated=generated))
         >>> round(line.precision(1.0), 2)
         0.7
 
     References:
         :cite:`berk1979`, :cite:`moscovich2017`.
     """
-    check_type("errors", errors, HeldOutErrors)
-    if not _SMALLEST_MISS <= check_share("miss", miss) <= 0.5:
-        raise InvalidInputError(f"`miss` must lie in [{_SMALLEST_MISS:g}, 0.5]. Got {miss}.")
+    check_type("held_out", held_out, HeldOutLogRatios)
+    if not _LOWEST_LEVEL <= check_share("level", level) <= _HIGHEST_LEVEL:
+        raise InvalidInputError(
+            f"`level` must lie in [{_LOWEST_LEVEL:g}, {_HIGHEST_LEVEL:g}], got {level}."
+        )
+    miss = 1.0 - level
     each = 1.0 - (1.0 - miss) ** 0.5
-    if any(np.unique(w).size > 1 for w in errors.weights):
+    if any(np.unique(w).size > 1 for w in held_out.weights):
         raise InvalidInputError("A certificate must count samples, and cannot weigh them.")
-    curve = errors.curve()
+    curve = held_out.curve()
     return PRCurve(
         breakpoints=curve.breakpoints,
-        intercepts=_upper_limits(curve.intercepts, errors.generated.size, each),
-        slopes=_upper_limits(curve.slopes, errors.real.size, each),
+        intercepts=_upper_limits(curve.intercepts, held_out.generated.size, each),
+        slopes=_upper_limits(curve.slopes, held_out.real.size, each),
         max_precision=1.0,
         max_recall=1.0,
     ).tightened()

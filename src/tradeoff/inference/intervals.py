@@ -18,7 +18,7 @@ from tradeoff._sides import Sides
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
 from tradeoff.core.curve import PRCurve
-from tradeoff.core.errors import HeldOutErrors
+from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.core.law import scale_weights
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference.shares import normal_quantile, wilson_distances
@@ -44,10 +44,10 @@ class CurveInterval(Result):
         precision: Lower and upper limit at each slope, shape (n, 2).
 
     Example:
-        >>> from tradeoff import HeldOutErrors
+        >>> from tradeoff import HeldOutLogRatios
         >>> from tradeoff.inference import curve_interval
-        >>> errors = HeldOutErrors(real=[1.0, 2.0, -1.0], generated=[-2.0, -1.0, 1.0])
-        >>> curve_interval(errors, [1.0]).precision.round(2)
+        >>> held_out = HeldOutLogRatios(real=[1.0, 2.0, -1.0], generated=[-2.0, -1.0, 1.0])
+        >>> curve_interval(held_out, [1.0]).precision.round(2)
         array([[0.12, 1.58]])
     """
 
@@ -80,7 +80,7 @@ class CurveInterval(Result):
 # Sums, and the quantile simulated from them, would otherwise depend on the number of threads.
 @single_threaded
 def curve_interval(
-    errors: HeldOutErrors,
+    held_out: HeldOutLogRatios,
     lam: npt.ArrayLike,
     *,
     level: float = 0.95,
@@ -95,7 +95,7 @@ def curve_interval(
     widened by :math:`\sqrt2`.
 
     Args:
-        errors: Held-out log-ratios of both sides.
+        held_out: Held-out log-ratios of both sides.
         lam: Slopes in (0, ∞), shape (n,).
         level: Confidence level, in (0, 1).
         simultaneous: Whether all intervals cover together with probability `level`.
@@ -104,16 +104,16 @@ def curve_interval(
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff import HeldOutErrors
+        >>> from tradeoff import HeldOutLogRatios
         >>> from tradeoff.inference import curve_interval
         >>> rng = np.random.default_rng(0)
         >>> real, generated = rng.normal(0.5, 1, 2000), rng.normal(-0.5, 1, 2000)
-        >>> errors = HeldOutErrors(real=real, generated=generated)
-        >>> curve_interval(errors, [1.0]).precision.round(2)  # the truth is 0.617
+        >>> held_out = HeldOutLogRatios(real=real, generated=generated)
+        >>> curve_interval(held_out, [1.0]).precision.round(2)  # the truth is 0.617
         array([[0.6 , 0.66]])
 
     """
-    check_type("errors", errors, HeldOutErrors)
+    check_type("held_out", held_out, HeldOutLogRatios)
     slopes = check_slopes(lam)
     level = check_share("level", level)
     z = normal_quantile(level)
@@ -123,7 +123,7 @@ def curve_interval(
         *(
             _Rejections.of(log_ratio, weights, slopes, group)
             for log_ratio, weights, group in zip(
-                errors.log_ratios, errors.weights, groups, strict=True
+                held_out.log_ratios, held_out.weights, groups, strict=True
             )
         )
     )

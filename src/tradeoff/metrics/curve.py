@@ -42,7 +42,7 @@ def measure(pair: Pair, request: Request) -> Measured:
         curve = replace(curve, diagnosis=diagnose_pair(pair, folds=request.folds, **options))
         if not estimate.is_grouped:  # a certificate counts independent samples
             single = estimate_curve(pair, folds=1, **options)
-            curve = replace(curve, certificate=single.certificate(miss=1.0 - request.level))
+            curve = replace(curve, certificate=single.certificate(level=request.level))
     return Measured(
         scores={key: _score(key, curve, request.level) for key in request.keys},
         values=Sides(*({"log_ratio": s.log_ratios, "fold": s.folds} for s in estimate.sides)),

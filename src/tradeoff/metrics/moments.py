@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from tradeoff.metrics.family import Measured, Request
 from tradeoff.metrics.score import Score
-from tradeoff.moments import Moments, frechet_distance, kernel_distance
+from tradeoff.moments import frechet_distance, kernel_distance
+from tradeoff.moments.frechet import Moments
 
 if TYPE_CHECKING:
     from collections.abc import Callable

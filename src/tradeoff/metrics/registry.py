@@ -216,6 +216,25 @@ FAMILIES: Registry[Family] = Registry(
 """Every family of metrics, by name."""
 
 
+_USUAL_NAMES = {
+    "fid": "frechet.distance",
+    "frechet_distance": "frechet.distance",
+    "frechet_inception_distance": "frechet.distance",
+    "kid": "kernel.distance",
+    "mmd": "kernel.distance",
+    "kernel_distance": "kernel.distance",
+    "kernel_inception_distance": "kernel.distance",
+    "improved_precision": "knn.precision",
+    "improved_recall": "knn.recall",
+    "prdc": "knn",
+    "auc": "curve.area",
+    "f1": "curve.f_score",
+    "memorization": "copies.of_real",
+    "duplicates": "copies.within",
+}
+"""Names in other libraries and papers, for suggestions only: a result has one name for each."""
+
+
 def all_metrics() -> dict[str, Metric]:
     """Every metric by its key."""
     return {metric.key: metric for family in FAMILIES.values() for metric in family.metrics}
@@ -249,6 +268,9 @@ def resolve_keys(metrics: Iterable[str]) -> tuple[str, ...]:
 
 def _unknown(name: str, known: Iterable[str]) -> str:
     """What to write instead of a name that is too short, or of one that is not known."""
+    usual = _USUAL_NAMES.get(name.lower().replace("-", "_"))
+    if usual is not None:
+        return f"Unknown metric `{name}`. Did you mean `{usual}`?"
     same = [key for key in known if key.partition(".")[2] == name]
     if len(same) > 1:
         return f"`{name}` could be several metrics: write one of {', '.join(same)}."

@@ -46,7 +46,7 @@ class Moments(Result):
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.moments import Moments
+        >>> from tradeoff.moments.frechet import Moments
         >>> x = np.random.default_rng(0).normal(size=(1000, 3))
         >>> parts = Moments.of(x[:300]).update(x[300:700]).merge(Moments.of(x[700:]))
         >>> bool(np.allclose(parts.covariance, np.cov(x.T), rtol=1e-13))

@@ -31,7 +31,7 @@ def expected_coverage(*, own: int, other: int, k: int, at_least: int = 1) -> flo
     Example:
         Five real samples for each generated one:
 
-        >>> from tradeoff.neighbors import expected_coverage
+        >>> from tradeoff.neighbors.expectations import expected_coverage
         >>> round(expected_coverage(own=5000, other=500, k=5), 2)
         0.38
         >>> round(expected_coverage(own=10_000, other=10_000, k=5), 5)

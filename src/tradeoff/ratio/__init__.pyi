@@ -1,14 +1,11 @@
 from .base import Estimator, LogRatio
 from .calibrated import Calibrated, Reliability, calibrated_ratio, reliability
-from .calibration import Isotonic, balance
 from .classifier import Classifier
 from .discriminator import Discriminator
 from .gaussian import Gaussians
-from .kernel import KernelDensity
 from .logistic import Logistic
 from .neighbors import Neighbors
-from .quantized import Quantized
-from .registry import ESTIMATORS
+from .registry import ESTIMATORS, EstimatorDeclaration
 from .stack import Stack
 from .trees import BoostedTrees
 
@@ -19,16 +16,13 @@ __all__ = [
     "Classifier",
     "Discriminator",
     "Estimator",
+    "EstimatorDeclaration",
     "Gaussians",
-    "Isotonic",
-    "KernelDensity",
     "LogRatio",
     "Logistic",
     "Neighbors",
-    "Quantized",
     "Reliability",
     "Stack",
-    "balance",
     "calibrated_ratio",
     "reliability",
 ]

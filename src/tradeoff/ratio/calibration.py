@@ -34,7 +34,7 @@ class Isotonic:
         Scores that are off by a factor and a shift come out right:
 
         >>> import numpy as np
-        >>> from tradeoff.ratio import Isotonic
+        >>> from tradeoff.ratio.calibration import Isotonic
         >>> rng = np.random.default_rng(0)
         >>> real, generated = 0.5 - rng.normal(0, 1, 20_000), 0.5 - rng.normal(1, 1, 20_000)
         >>> calibrate = Isotonic.fit(real=3 * real - 7, generated=3 * generated - 7)
@@ -84,7 +84,7 @@ def balance(*, real: FloatArray, generated: FloatArray) -> float:
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.ratio import balance
+        >>> from tradeoff.ratio.calibration import balance
         >>> round(balance(real=np.array([2.0, 3.0]), generated=np.array([0.0, 1.0])), 6)
         -1.5
     """

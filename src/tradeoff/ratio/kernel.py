@@ -26,7 +26,7 @@ class KernelDensity:
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.ratio import KernelDensity
+        >>> from tradeoff.ratio.kernel import KernelDensity
         >>> rng = np.random.default_rng(0)
         >>> modes = rng.choice([-3.0, 3.0], (1000, 1)) + rng.normal(0, 0.5, (1000, 1))
         >>> fitted = KernelDensity().fit(real=modes, generated=rng.normal(0, 3, (1000, 1)), seed=0)

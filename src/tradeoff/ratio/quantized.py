@@ -27,7 +27,7 @@ class Quantized:
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.ratio import Quantized
+        >>> from tradeoff.ratio.quantized import Quantized
         >>> rng = np.random.default_rng(0)
         >>> real, generated = rng.normal(0, 1, (500, 2)), rng.normal(4, 1, (500, 2))
         >>> fitted = Quantized(clusters=4).fit(real=real, generated=generated, seed=0)

@@ -29,12 +29,13 @@ class PlanDisplay(Display):
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff import HeldOutErrors
+        >>> from tradeoff import HeldOutLogRatios
         >>> from tradeoff.report import PlanDisplay
         >>> from tradeoff.sampling import plan_budget
         >>> rng = np.random.default_rng(0)
-        >>> errors = HeldOutErrors(real=rng.normal(1, 1, 500), generated=rng.normal(-1, 1, 500))
-        >>> PlanDisplay(plan_budget(errors)).plot().ax_.get_xlabel()
+        >>> real, generated = rng.normal(1, 1, 500), rng.normal(-1, 1, 500)
+        >>> held_out = HeldOutLogRatios(real=real, generated=generated)
+        >>> PlanDisplay(plan_budget(held_out)).plot().ax_.get_xlabel()
         'draws per kept sample'
     """
 

@@ -3,7 +3,6 @@
 from tradeoff.sampling.accounting import Accounting
 from tradeoff.sampling.planner import Plan, plan_budget
 from tradeoff.sampling.pool import PoolSelection, filter_pool
-from tradeoff.sampling.rules import mh_acceptance
 from tradeoff.sampling.sampled import Sampled
 from tradeoff.sampling.sampler import BudgetedSampler
 
@@ -14,6 +13,5 @@ __all__ = [
     "PoolSelection",
     "Sampled",
     "filter_pool",
-    "mh_acceptance",
     "plan_budget",
 ]

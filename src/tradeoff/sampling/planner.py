@@ -18,8 +18,8 @@ import numpy as np
 from tradeoff._result import Result
 from tradeoff._validation import FloatArray, check_shares, check_type, check_vector
 from tradeoff.core.budget import AcceptanceRule
-from tradeoff.core.errors import HeldOutErrors
 from tradeoff.core.headline import headline_of
+from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ class Plan(Result):
 
     Args:
         rules: Acceptance rule of each budget, ascending.
-        errors: Held-out errors after acceptance, by budget.
+        held_out: Held-out log-ratios after acceptance, by budget.
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff import HeldOutErrors
+        >>> from tradeoff import HeldOutLogRatios
         >>> from tradeoff.sampling import plan_budget
         >>> rng = np.random.default_rng(0)
         >>> real, generated = rng.normal(0.5, 1, 5000), rng.normal(-0.5, 1, 5000)
-        >>> errors = HeldOutErrors(real=real, generated=generated)
-        >>> plan = plan_budget(errors, budgets=[1.0, 2.0, 4.0])
+        >>> held_out = HeldOutLogRatios(real=real, generated=generated)
+        >>> plan = plan_budget(held_out, budgets=[1.0, 2.0, 4.0])
         >>> plan.curve(1.0).precision(1.0) < plan.curve(2.0).precision(1.0)
         True
         >>> plan.smallest_budget(precision=0.8, recall=0.6)
@@ -59,7 +59,7 @@ class Plan(Result):
     """
 
     rules: Mapping[float, AcceptanceRule]
-    errors: Mapping[float, HeldOutErrors]
+    held_out: Mapping[float, HeldOutLogRatios]
 
     @property
     def budgets(self) -> tuple[float, ...]:
@@ -68,7 +68,7 @@ class Plan(Result):
 
     def curve(self, budget: float) -> PRCurve:
         """The curve after acceptance, clipped for display."""
-        if budget not in self.errors:
+        if budget not in self.held_out:
             raise InvalidInputError(
                 f"`budget` must be one of {', '.join(f'{b:g}' for b in self.budgets)}. "
                 f"Got {budget}."
@@ -77,7 +77,7 @@ class Plan(Result):
 
     @cached_property
     def _curves(self) -> dict[float, PRCurve]:
-        return {budget: errors.curve().clipped() for budget, errors in self.errors.items()}
+        return {budget: held_out.curve().clipped() for budget, held_out in self.held_out.items()}
 
     @property
     def headline(self) -> dict[str, FloatArray]:
@@ -87,7 +87,7 @@ class Plan(Result):
 
     def divergence(self, divergence: Divergence) -> FloatArray:
         """Held-out dual bound of a divergence for each budget, shape (budgets,)."""
-        return np.array([divergence.of_curve(self.errors[b].curve()) for b in self.budgets])
+        return np.array([divergence.of_curve(self.held_out[b].curve()) for b in self.budgets])
 
     def smallest_budget(self, *, precision: float, recall: float) -> float:
         """The smallest budget whose curve reaches a precision at a recall."""
@@ -110,44 +110,44 @@ class Plan(Result):
         return self.budgets[int(np.argmax(areas >= areas[-1] - _LITTLE))]
 
 
-def plan_budget(errors: HeldOutErrors, *, budgets: npt.ArrayLike = _BUDGETS) -> Plan:
+def plan_budget(held_out: HeldOutLogRatios, *, budgets: npt.ArrayLike = _BUDGETS) -> Plan:
     """Predict the curves of a model after optimal acceptance, from held-out log-ratios.
 
     Args:
-        errors: Log p/q of real and generated samples that the ratio was not fitted on.
+        held_out: Log p/q of real and generated samples that the ratio was not fitted on.
         budgets: Numbers of draws per kept sample, each at least 1.
 
     Example:
         Rejection does not restore dropped modes:
 
         >>> import numpy as np
-        >>> from tradeoff import HeldOutErrors
+        >>> from tradeoff import HeldOutLogRatios
         >>> from tradeoff.sampling import plan_budget
         >>> real, generated = np.repeat([-0.69, 6.0], 500), np.full(1000, -0.69)
-        >>> plan = plan_budget(HeldOutErrors(real=real, generated=generated))
+        >>> plan = plan_budget(HeldOutLogRatios(real=real, generated=generated))
         >>> bool(plan.headline["curve.recall"].max() < 0.51)
         True
     """
-    check_type("errors", errors, HeldOutErrors)
+    check_type("held_out", held_out, HeldOutLogRatios)
     rules = {}
     for budget in np.unique(check_vector("budgets", budgets)).tolist():
         rules[budget] = AcceptanceRule.from_log_ratios(
-            errors.generated, weights=errors.weights.generated, budget=budget
+            held_out.generated, weights=held_out.weights.generated, budget=budget
         )
-    return Plan(rules, {budget: _after(errors, rule) for budget, rule in rules.items()})
+    return Plan(rules, {budget: _after(held_out, rule) for budget, rule in rules.items()})
 
 
-def _after(errors: HeldOutErrors, rule: AcceptanceRule) -> HeldOutErrors:
-    """Errors of the same rule for the distribution after acceptance."""
-    accepted = errors.log_ratios.map(rule.acceptance)
+def _after(held_out: HeldOutLogRatios, rule: AcceptanceRule) -> HeldOutLogRatios:
+    """Log-ratios of the same rule for the distribution after acceptance."""
+    accepted = held_out.log_ratios.map(rule.acceptance)
     with np.errstate(divide="ignore", invalid="ignore"):
         shifts = accepted.map(lambda acceptance: np.log(acceptance) - np.log(rule.rate))
     keeps = accepted.generated > 0
     if not keeps.any():
         raise InvalidInputError("The rule must keep some generated samples. It keeps none.")
-    return HeldOutErrors(
-        real=np.where(np.isneginf(errors.real), -np.inf, errors.real - shifts.real),
-        generated=(errors.generated - shifts.generated)[keeps],
-        real_weights=errors.weights.real,
-        generated_weights=(errors.weights.generated * accepted.generated)[keeps],
+    return HeldOutLogRatios(
+        real=np.where(np.isneginf(held_out.real), -np.inf, held_out.real - shifts.real),
+        generated=(held_out.generated - shifts.generated)[keeps],
+        real_weights=held_out.weights.real,
+        generated_weights=(held_out.weights.generated * accepted.generated)[keeps],
     )

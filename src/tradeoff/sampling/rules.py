@@ -94,7 +94,7 @@ def mh_acceptance(current: float, proposed: float) -> float:
 
     Example:
         >>> import math
-        >>> from tradeoff.sampling import mh_acceptance
+        >>> from tradeoff.sampling.rules import mh_acceptance
         >>> round(mh_acceptance(current=math.log(2.0), proposed=math.log(0.5)), 12)
         0.25
     """

@@ -9,7 +9,7 @@ import torch
 
 from tradeoff._sides import Sides
 from tradeoff._validation import check_count, check_positive, check_type
-from tradeoff.core.errors import HeldOutErrors
+from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.training.base import Loss, check_outputs
 
@@ -64,7 +64,7 @@ class Monitor:
         divergence = self.loss.auxiliary
         outputs = Sides(*(torch.cat(side).numpy() for side in zip(*self._steps, strict=True)))
         real, generated = outputs.map(divergence.log_ratio)
-        alpha = HeldOutErrors(real=real, generated=generated).curve().precision(self.lam)
+        alpha = HeldOutLogRatios(real=real, generated=generated).curve().precision(self.lam)
         dual = divergence.activation(outputs.real).mean() - divergence.dual(generated).mean()
         with np.errstate(over="ignore"):
             ratios = np.exp(generated)

@@ -150,10 +150,10 @@ class Divergence(ABC):
         the truth; infinite log-ratios on the wrong side make it :math:`-\infty`.
 
         Example:
-            >>> from tradeoff import HeldOutErrors
+            >>> from tradeoff import HeldOutLogRatios
             >>> from tradeoff.core.divergence import KL
-            >>> errors = HeldOutErrors(real=[0.5, 1.0], generated=[-1.0, -0.5])
-            >>> round(KL().of_curve(errors.curve()), 6)
+            >>> held_out = HeldOutLogRatios(real=[0.5, 1.0], generated=[-1.0, -0.5])
+            >>> round(KL().of_curve(held_out.curve()), 6)
             1.262795
         """
         check_type("curve", curve, PRCurve)
@@ -214,7 +214,8 @@ class Scaled(Divergence):
     r"""A positive multiple :math:`c \cdot D_f`, written ``c * divergence``.
 
     Example:
-        >>> from tradeoff.core.divergence import Pearson, Scaled
+        >>> from tradeoff.core.divergence import Pearson
+        >>> from tradeoff.core.divergence.base import Scaled
         >>> half = 0.5 * Pearson()
         >>> isinstance(half, Scaled), half
         (True, 0.5 * Pearson())

@@ -108,7 +108,7 @@ class Jeffreys(Divergence):
 
     Example:
         >>> from tradeoff import RatioProfile
-        >>> from tradeoff.core.divergence import KL, Jeffreys, ReverseKL
+        >>> from tradeoff.core.divergence.kullback import KL, Jeffreys, ReverseKL
         >>> profile = RatioProfile.from_masses(p=[0.5, 0.5], q=[0.6, 0.4])
         >>> abs(Jeffreys().of(profile) - KL().of(profile) - ReverseKL().of(profile)) < 1e-15
         True

@@ -118,7 +118,7 @@ class FrontierIntegral(Divergence):
 
     Example:
         >>> from tradeoff import RatioProfile
-        >>> from tradeoff.core.divergence import FrontierIntegral
+        >>> from tradeoff.core.divergence.mixture import FrontierIntegral
         >>> FrontierIntegral().of(RatioProfile.from_masses(p=[1.0, 0.0], q=[0.0, 1.0]))
         1.0
 

@@ -69,7 +69,7 @@ class Neyman(Divergence):
 
     Example:
         >>> from tradeoff import RatioProfile
-        >>> from tradeoff.core.divergence import Neyman
+        >>> from tradeoff.core.divergence.power import Neyman
         >>> Neyman().of(RatioProfile.from_masses(p=[0.5, 0.5], q=[1.0, 0.0]))
         1.0
     """

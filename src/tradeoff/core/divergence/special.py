@@ -13,7 +13,7 @@ def lambert_w(x: Array) -> Array:
     r"""Lambert's :math:`W_0(x)`, the solution of :math:`w e^w = x`, for :math:`x \ge 0`.
 
     Example:
-        >>> from tradeoff.core.divergence import lambert_w
+        >>> from tradeoff.core.divergence.special import lambert_w
         >>> round(lambert_w(1.0), 6)
         0.567143
     """

@@ -1,4 +1,4 @@
-r"""Errors of a rule that was fixed elsewhere, counted on held-out samples.
+r"""Held-out log-ratios of both sides, and the curve that is counted from them.
 
 .. math:: \hat\alpha(\lambda) = \lambda\, \hat P(\log r < -\log\lambda)
                                + \hat Q(\log r \ge -\log\lambda)
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     from tradeoff.core.curve import PRCurve
 
-__all__ = ["HeldOutErrors"]
+__all__ = ["HeldOutLogRatios"]
 
 _STEEPEST = 700.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, init=False)
-class HeldOutErrors(Result):
+class HeldOutLogRatios(Result):
     """Held-out log-ratios of both sides, from which the honest curve is counted.
 
     The weights are stored as one value for both sides, `weights.real` and `weights.generated`.
@@ -46,9 +46,9 @@ class HeldOutErrors(Result):
         generated_weights: Weights of the generated samples, shape (m,), likewise.
 
     Example:
-        >>> from tradeoff import HeldOutErrors
-        >>> errors = HeldOutErrors(real=[1.2, 0.7, -0.3, 0.9], generated=[-1.0, 0.2, -0.6, -2.0])
-        >>> errors.curve().precision(1.0)
+        >>> from tradeoff import HeldOutLogRatios
+        >>> held_out = HeldOutLogRatios(real=[1.2, 0.7, -0.3, 0.9], generated=[-1.0, 0.2, -0.6, -2])
+        >>> held_out.curve().precision(1.0)
         0.5
 
     References:
@@ -80,11 +80,11 @@ class HeldOutErrors(Result):
         object.__setattr__(self, "weights", frozen)
 
     @classmethod
-    def _from_fields(cls, fields: Mapping[str, Any]) -> HeldOutErrors:
+    def _from_fields(cls, fields: Mapping[str, Any]) -> HeldOutLogRatios:
         return cls._of(Sides(fields["real"], fields["generated"]), fields["weights"])
 
     @classmethod
-    def _of(cls, log_ratios: Sides[FloatArray], weights: Sides[FloatArray]) -> HeldOutErrors:
+    def _of(cls, log_ratios: Sides[FloatArray], weights: Sides[FloatArray]) -> HeldOutLogRatios:
         return cls(
             real=log_ratios.real,
             generated=log_ratios.generated,
@@ -92,16 +92,16 @@ class HeldOutErrors(Result):
             generated_weights=weights.generated,
         )
 
-    def merge(self, *others: HeldOutErrors) -> HeldOutErrors:
+    def merge(self, *others: HeldOutLogRatios) -> HeldOutLogRatios:
         """Pool the samples of several folds, each held out once.
 
         Example:
-            >>> fold = HeldOutErrors(real=[1.0], generated=[-1.0])
-            >>> fold.merge(HeldOutErrors(real=[-1.0], generated=[-1.0])).curve().precision(1.0)
+            >>> fold = HeldOutLogRatios(real=[1.0], generated=[-1.0])
+            >>> fold.merge(HeldOutLogRatios(real=[-1.0], generated=[-1.0])).curve().precision(1.0)
             0.5
         """
         for other in others:
-            check_type("others", other, HeldOutErrors)
+            check_type("others", other, HeldOutLogRatios)
         parts = (self, *others)
         log_ratios = zip(*(part.log_ratios for part in parts), strict=True)
         weights = zip(*(part.weights for part in parts), strict=True)
@@ -134,8 +134,8 @@ class HeldOutErrors(Result):
             max_recall=_end(laws.real, laws.generated, np.inf),
         )
 
-    def swap(self) -> HeldOutErrors:
-        """The errors with the roles of real and generated exchanged."""
+    def swap(self) -> HeldOutLogRatios:
+        """The log-ratios with the roles of real and generated exchanged."""
         return self._of(Sides(-self.generated, -self.real), Sides(*reversed(self.weights)))
 
     @property

@@ -1,0 +1,114 @@
+"""Ten snippets that a user of scikit-learn, torchmetrics, pandas or clean-fid writes at first.
+
+They were written down before anybody tried them. Nine run as guessed; the tenth fails with a
+sentence that says what to write instead. An eleventh, ``evaluate(x, y)``, was written down with
+them and is refused on purpose: precision and recall would silently be exchanged with the sides.
+"""
+
+import numpy as np
+import pytest
+
+from tradeoff import InvalidInputError, compare, evaluate, pr_curve
+from tradeoff.evaluation import Reference
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 2))
+Y = RNG.normal(0.5, 1.0, size=(280, 2))
+Z = RNG.normal(2.0, 1.0, size=(260, 2))
+
+
+def test_pandas_data_frames():
+    pd = pytest.importorskip("pandas")
+    real = pd.DataFrame({"age": X[:, 0], "city": np.where(X[:, 1] > 0, "Bern", "Oslo")})
+    generated = pd.DataFrame({"age": Y[:, 0], "city": np.where(Y[:, 1] > 0, "Bern", "Oslo")})
+    result = evaluate(real=real, generated=generated)
+    assert 0.0 < result["curve.precision"].value <= 1.0
+
+
+@pytest.mark.torch
+def test_a_data_loader_and_a_tensor():
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    loader = DataLoader(TensorDataset(torch.tensor(X)), batch_size=64)
+    result = evaluate(real=loader, generated=torch.tensor(Y), estimator="logistic")
+    assert (
+        result["curve.recall"].value
+        == evaluate(real=X, generated=Y, estimator="logistic")["curve.recall"].value
+    )
+
+
+def test_a_scikit_learn_classifier_as_estimator():
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(n_estimators=20, random_state=0)
+    result = evaluate(real=X, generated=Z, estimator=forest)
+    assert result["curve.precision"].value < 0.9
+
+
+@pytest.mark.torch
+def test_a_torchmetrics_loop():
+    pytest.importorskip("torchmetrics")
+    import torch
+
+    from tradeoff.integrations.torchmetrics import TradeoffMetric
+
+    metric = TradeoffMetric()
+    for batch in torch.tensor(X).split(100):
+        metric.update(batch, real=True)
+    for batch in torch.tensor(Y).split(100):
+        metric.update(batch, real=False)
+    assert 0.0 < float(metric.compute()["curve.recall"]) <= 1.0
+
+
+def test_a_score_by_its_name():
+    result = evaluate(real=X, generated=Y, metrics=["knn.precision", "frechet.distance"])
+    assert result["knn.precision"].value <= 1.0
+    assert result["frechet.distance"].value > 0.0
+
+
+def test_models_by_their_names():
+    result = compare(real=X, generated={"a": Y, "b": Z}, estimator="logistic")
+    assert result["a"]["curve.recall"].value > result["b"]["curve.recall"].value
+
+
+def test_a_point_of_the_curve():
+    curve = pr_curve(real=X, generated=Y, estimator="logistic").curve
+    assert curve.precision(1.0) == pytest.approx(curve.recall(1.0))
+
+
+def test_a_reference_on_disk(tmp_path):
+    path = tmp_path / "real"
+    Reference.make(X).save(path)
+    result = evaluate(real=path, generated=Y, estimator="logistic")
+    assert (
+        result["curve.recall"].value
+        == evaluate(real=X, generated=Y, estimator="logistic")["curve.recall"].value
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_two_folders_of_images(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for side, shift in (("real", 0), ("fake", 60)):
+        (tmp_path / side).mkdir()
+        pixels = RNG.integers(0, 190, (60, 8, 8, 3)) + shift
+        for number, each in enumerate(pixels.astype(np.uint8)):
+            image.fromarray(each).save(tmp_path / side / f"{number}.png")
+    result = evaluate(
+        real=str(tmp_path / "real"),
+        generated=str(tmp_path / "fake"),
+        encoder="efficientnet-lite0",  # the default is downloaded, and tests stay offline
+    )
+    assert result["frechet.distance"].value > 0.0
+
+
+def test_fid_by_its_usual_name():
+    with pytest.raises(InvalidInputError, match=r"`fid`.*Did you mean `frechet\.distance`\?"):
+        evaluate(real=X, generated=Y, metrics=["fid"])
+
+
+def test_sides_by_position_are_refused_on_purpose():
+    with pytest.raises(TypeError, match="positional"):
+        evaluate(X, Y)
