@@ -20,6 +20,7 @@ def at_once(monkeypatch):
 
 
 def run(monkeypatch, stream, steps, **options):
+    monkeypatch.delitem(_progress.sys.modules, "ipykernel", raising=False)  # of other tests
     monkeypatch.setattr(_progress.sys, "stderr", stream)
     assert list(track(steps, "counting", **options)) == list(range(8))
     return stream.getvalue()

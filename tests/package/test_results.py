@@ -18,18 +18,13 @@ from tradeoff import diagnose, evaluate, pr_curve, reproduce, support_metrics
 from tradeoff._encoding import RESULTS
 from tradeoff._registry import resolve
 from tradeoff._result import Result
-from tradeoff.core import (
-    AcceptanceRule,
-    HeldOutLogRatios,
-    PRCurve,
-    RatioProfile,
-    ROCCurve,
-    renyi_frontier,
-)
+from tradeoff.core import AcceptanceRule, HeldOutLogRatios, PRCurve, RatioProfile, renyi_frontier
 from tradeoff.core.piecewise import PiecewiseLinear
-from tradeoff.curves import Diagnosis, HeldOut, compare_curves
+from tradeoff.core.roc import ROCCurve
+from tradeoff.curves import Diagnosis, compare_curves
+from tradeoff.curves.estimate import HeldOut
 from tradeoff.data import Broken
-from tradeoff.engine import Embedded
+from tradeoff.engine.local import Embedded
 from tradeoff.evaluation import Comparison, Difference, Finding, Reference, SampleValues, compare
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.metrics import Measured, Score
@@ -54,6 +49,8 @@ NO_RESULTS = {
     "Calibrated",
     "Classifier",
     "Discriminator",
+    "EncoderDeclaration",
+    "EstimatorDeclaration",
     "EfficientNetLite0",
     "ExponentialFamily",
     "Family",
@@ -150,7 +147,7 @@ MAKE = {
     "PRCurve": lambda: estimate().with_band(),
     "Pair": lambda: Pair.of(**BOTH),
     "PartScores": lambda: PartScores(np.array([1.0, np.inf])),
-    "Plan": lambda: plan_budget(estimate().errors, budgets=[1.0, 2.0]),
+    "Plan": lambda: plan_budget(estimate().held_out, budgets=[1.0, 2.0]),
     "PoolSelection": lambda: filter_pool(**BOTH, budget=2.0, **FAST),
     "ROCCurve": lambda: estimate().curve.roc(),
     "RatioProfile": lambda: RatioProfile.from_masses([0.5, 0.5], [0.2, 0.8]),

@@ -157,7 +157,7 @@ WORDS = {
     "values": "settings by name",
     # Displays.
     "ax": "axes to draw on",
-    "axes": "two axes to draw on",
+    "color": "Color of what is drawn.",
     "headline": "whether to mark the headline points",
     "curves": "one curve, or several by name",
     "evaluation": "an evaluation",

@@ -134,6 +134,8 @@ def _check(about: Mapping[str, Any]) -> None:
     missing = {"encoder", "preprocessing", "weights"} - about["encoder"].keys()
     if missing or about["checksums"].keys() != {_SAMPLES, _DERIVED}:
         raise ValueError("an encoder or a checksum is missing")
+    if about["table"] is not None and not fits(about["table"]["optional"], list[str]):
+        raise TypeError("`optional` of the table has the wrong type")
     for name, mean, deviation in (about["table"] or {"numbers": []})["numbers"]:
         if not (fits(name, str) and fits(mean, float) and fits(deviation, float) and deviation):
             raise TypeError("`numbers` of the table has the wrong type")
