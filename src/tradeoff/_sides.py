@@ -21,7 +21,7 @@ class Sides(NamedTuple, Generic[T]):
         generated: Value of the generated side.
 
     Example:
-        >>> from tradeoff._sides import Sides
+        >>> from tradeoff.samples import Sides
         >>> Sides(real=[1, 2, 3], generated=[4]).map(len)
         Sides(real=3, generated=1)
     """

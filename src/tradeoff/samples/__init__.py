@@ -1,5 +1,6 @@
 """Samples as everything that measures sees them: two sides with features, ids and groups."""
 
+from tradeoff._sides import Sides
 from tradeoff.samples.pair import Pair, Side
 
-__all__ = ["Pair", "Side"]
+__all__ = ["Pair", "Side", "Sides"]
