@@ -261,7 +261,7 @@ def _config() -> Files:
 generated = "generated.npy"
 metrics = ["knn", "frechet", "copies"]
 estimator = "logistic"
-features = "identity"
+encoder = "identity"
 broken = "skip"
 level = 0.9
 folds = 4

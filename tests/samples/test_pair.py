@@ -57,20 +57,29 @@ def test_an_evaluation_hashes_the_rows_of_each_side_once(monkeypatch):
     assert sorted(hashed) == [control, 380, 400]
 
 
-def fastest(function, repeats=7):
-    seconds = []
+def ratio(function, yardstick, repeats=9):
+    """Of the fastest runs, taken in turns, so that a busy moment hits both."""
+    seconds = [[], []]
     for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+        for times, run in zip(seconds, (function, yardstick), strict=True):
+            start = time.perf_counter()
+            run()
+            times.append(time.perf_counter() - start)
+    return min(seconds[0]) / min(seconds[1])
+
+
+def is_within(bar, function, yardstick):
+    """In one of five tries: other programs can only make it slower."""
+    return any(ratio(function, yardstick) <= bar for _ in range(5))
 
 
 def test_checking_and_hashing_cost_little_more_than_they_must():
     """Against one look at every number, and a bare loop of keyed hashes, in one run."""
     x = RNG.normal(size=(20_000, 256))
-    checking = fastest(lambda: Side.of("real", x))
-    assert checking <= 3 * fastest(lambda: np.isfinite(x).all())
+    assert is_within(3, lambda: Side.of("real", x), lambda: np.isfinite(x).all())
     key = bytes(16)
-    bare = fastest(lambda: [blake2b(row, digest_size=8, key=key).digest() for row in x], 3)
-    assert fastest(lambda: row_keys(x), 3) <= 1.3 * bare
+    assert is_within(
+        1.3,
+        lambda: row_keys(x),
+        lambda: [blake2b(row, digest_size=8, key=key).digest() for row in x],
+    )

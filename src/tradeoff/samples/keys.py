@@ -14,7 +14,7 @@ import numpy as np
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -23,14 +23,21 @@ if TYPE_CHECKING:
 __all__ = ["draw_keys", "group_keys", "mixed_keys", "row_keys"]
 
 _HASH_KEY = bytes(16)
+_BLOCK = 512  # rows, which stay in the cache while they are hashed
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def row_keys(x: FloatArray) -> npt.NDArray[np.uint64]:
     """A hash of each row, shape (n,)."""
-    rows = np.ascontiguousarray(x + 0.0)  # no negative zeros, which would hash differently
-    raw, width = memoryview(rows.data).cast("B"), rows.strides[0]
-    return _hashed(raw[start : start + width] for start in range(0, len(raw), width))
+    return _hashed(_contents(x))
+
+
+def _contents(x: FloatArray) -> Iterator[memoryview]:
+    """The bytes of each row, block by block."""
+    for start in range(0, len(x), _BLOCK):
+        rows = np.ascontiguousarray(x[start : start + _BLOCK] + 0.0)  # without negative zeros
+        raw, width = memoryview(rows.data).cast("B"), rows.strides[0]
+        yield from (raw[place : place + width] for place in range(0, len(raw), width))
 
 
 def group_keys(groups: Sequence[object], size: int, *, name: str) -> npt.NDArray[np.uint64]:
