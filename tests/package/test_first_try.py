@@ -1,8 +1,8 @@
 """Ten snippets that a user of scikit-learn, torchmetrics, pandas or clean-fid writes at first.
 
-They were written down before anybody tried them. Nine run as guessed; the tenth fails with a
-sentence that says what to write instead. An eleventh, ``evaluate(x, y)``, was written down with
-them and is refused on purpose: precision and recall would silently be exchanged with the sides.
+Ten were written down before anybody tried them. Eight run as guessed; ``fid`` as a metric fails
+with a sentence that says what to write instead; ``evaluate(x, y)`` is refused on purpose, since
+precision and recall would silently be exchanged with the sides. Two image folders were added later.
 """
 
 import numpy as np
@@ -10,6 +10,8 @@ import pytest
 
 from tradeoff import InvalidInputError, compare, evaluate, pr_curve
 from tradeoff.evaluation import Reference
+
+pytestmark = pytest.mark.torch  # the default metrics need it
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 2))
@@ -25,7 +27,6 @@ def test_pandas_data_frames():
     assert 0.0 < result["curve.precision"].value <= 1.0
 
 
-@pytest.mark.torch
 def test_a_data_loader_and_a_tensor():
     import torch
     from torch.utils.data import DataLoader, TensorDataset
@@ -46,7 +47,6 @@ def test_a_scikit_learn_classifier_as_estimator():
     assert result["curve.precision"].value < 0.9
 
 
-@pytest.mark.torch
 def test_a_torchmetrics_loop():
     pytest.importorskip("torchmetrics")
     import torch
@@ -88,7 +88,6 @@ def test_a_reference_on_disk(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.torch
 def test_two_folders_of_images(tmp_path):
     image = pytest.importorskip("PIL.Image")
     for side, shift in (("real", 0), ("fake", 60)):
