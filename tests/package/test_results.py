@@ -35,6 +35,8 @@ from tradeoff.ratio import reliability
 from tradeoff.samples import Pair, Side
 from tradeoff.sampling import Accounting, Sampled, filter_pool, plan_budget
 
+pytestmark = pytest.mark.torch  # some results need it
+
 RNG = np.random.default_rng(0)
 REAL, GENERATED = RNG.normal(size=(200, 2)), RNG.normal(0.5, 1, size=(200, 2))
 BOTH = {"real": REAL, "generated": GENERATED}
