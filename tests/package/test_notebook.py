@@ -15,8 +15,6 @@ import numpy as np
 from tradeoff import PRCurveDisplay, compare, diagnose, evaluate
 from tradeoff.report import ComparisonDisplay, EvaluationDisplay
 
-pytestmark = pytest.mark.torch  # some results need it
-
 rng = np.random.default_rng(0)
 real, near, far = (rng.normal(shift, 1, (200, 2)) for shift in (0.0, 0.5, 2.0))
 options = {"metrics": "curve", "estimator": "logistic", "diagnose": False, "progress": False}
