@@ -9,6 +9,9 @@ from tradeoff import InvalidInputError
 from tradeoff.features.hub_files import check_depth
 from tradeoff.features.hub_pixels import pixels_of_config, read_pixels
 
+# Older tokenizers warn about how transformers calls them.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
 FIELDS = {
     "size": {"shortest_edge": 10},
     "resample": 3,
