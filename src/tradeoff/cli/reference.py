@@ -41,13 +41,14 @@ def make(
     """Embed real samples, find their neighbors, and save both."""
     from importlib.util import find_spec
 
+    from tradeoff._validation import check_count
     from tradeoff.evaluation.reference import Reference, open_samples
     from tradeoff.evaluation.reference_files import reference_files
     from tradeoff.settings import Settings
 
     source = take_source(chosen, "real", real)
     chosen.pop("generated", None)  # of a file that describes a whole run
-    k = chosen.pop("k", Settings().k)
+    k = check_count("k", chosen.pop("k", Settings().k))
     inputs = inputs_of(chosen, {"real": source}, config)
     check_output(inputs, results=reference_files(out), out=out, overwrite=overwrite)
     settings = embed_settings(chosen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from tradeoff._files import check_outputs
 from tradeoff.data.base import Broken, Kind
 from tradeoff.data.records import OWN_METADATA
 from tradeoff.exceptions import InvalidInputError, first_line
+from tradeoff.features.network import hash_files
 from tradeoff.moments.frechet import Moments
 from tradeoff.neighbors.support import OwnNeighbors
 from tradeoff.samples import Side
@@ -150,14 +150,10 @@ def _damaged(path: Path, reason: str = "") -> InvalidInputError:
 
 
 def _checksum(path: Path) -> str:
-    digest = blake2b(digest_size=16)
     try:
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+        return hash_files([path])
     except OSError:
         return ""
-    return digest.hexdigest()
 
 
 def _derived(side: Side) -> dict[str, Any]:
