@@ -23,6 +23,7 @@ from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff.data import Broken, open_source  # noqa: E402
 from tradeoff.data.archives import ImageArchive  # noqa: E402
 from tradeoff.data.images import ImageFolder  # noqa: E402
+from tradeoff.data.reading import read_stream  # noqa: E402
 from tradeoff.data.records import Records  # noqa: E402
 
 IMAGE = encoded(pixels()[0])
@@ -330,3 +331,29 @@ def test_a_pipe_in_a_saved_dataset_is_refused(tmp_path):
     os.mkfifo(tmp_path / "saved" / "state.json")
     with pytest.raises(InvalidInputError, match="must be a saved Hugging Face dataset. .*pipe"):
         open_source(tmp_path / "saved")
+
+
+class Recorded(io.BytesIO):
+    """A stream that records the number of bytes it is asked for."""
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.asked = []
+
+    def read(self, size):
+        self.asked.append(size)
+        return super().read(size)
+
+
+@pytest.mark.parametrize("expected", [0, 999, 1000, 1001, 2**30])
+def test_a_stream_is_read_to_its_end_whatever_size_is_stated(expected):
+    content = os.urandom(1000)
+    assert read_stream(Recorded(content), 2000, expected=expected) == content
+    assert read_stream(Recorded(content), 2000, expected=expected, step=7) == content
+
+
+def test_small_files_are_read_into_buffers_of_their_size():
+    # Buffers of a whole step, shrunk afterwards, made the memory grow with the number of files.
+    stream = Recorded(bytes(1000))
+    read_stream(stream, 2000, expected=1000)
+    assert stream.asked == [1001]

@@ -56,8 +56,8 @@ class ImageArchive:
     gzip, bzip2 or xz, and entries of zip archives by deflate alone.
 
     Args:
-        paths: the archives.
-        most_bytes: size of an unpacked file beyond which it is not read and listed as broken.
+        paths: The archives.
+        most_bytes: Size of an unpacked file beyond which it is not read and listed as broken.
 
     Example:
         >>> import io, tempfile, zipfile
@@ -171,7 +171,7 @@ def _unzipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most_bytes: int)
         )
     check_size(entry.file_size, most_bytes)
     with archive.open(entry) as stream:
-        return read_stream(stream, most_bytes, step=_STEP)
+        return read_stream(stream, most_bytes, expected=entry.file_size, step=_STEP)
 
 
 class _Header(tarfile.TarInfo):
@@ -223,7 +223,7 @@ def _untarred(
     stream: Any = archive.extractfile(entry)
     try:
         check_size(entry.size, most_bytes)
-        return _File(name, read_stream(stream, most_bytes))
+        return _File(name, read_stream(stream, most_bytes, expected=entry.size))
     except UnreadableError as error:
         return Broken(name, str(error))
 

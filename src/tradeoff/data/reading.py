@@ -36,6 +36,8 @@ _SPECIAL = {
 
 
 class _Stream(Protocol):
+    """A buffered stream: it returns fewer bytes than asked for only at its end."""
+
     def read(self, size: int, /) -> bytes: ...
 
 
@@ -47,23 +49,30 @@ def check_size(size: int, most_bytes: int) -> None:
         )
 
 
-def read_stream(stream: _Stream, most_bytes: int, *, step: int = _STEP) -> bytes:
+def read_stream(stream: _Stream, most_bytes: int, *, expected: int, step: int = _STEP) -> bytes:
     """Content of a stream, which is refused as soon as it turns out to exceed the limit.
 
     Args:
-        stream: open for reading.
-        most_bytes: limit on the size of the content.
-        step: bytes asked for at a time.
+        stream: Buffered stream, open for reading.
+        most_bytes: Largest permitted size of the content.
+        expected: Size that the file system or the archive states, which may be wrong.
+        step: Number of bytes to ask for at a time.
     """
     parts, size = list[bytes](), 0
-    while part := stream.read(step):
+    # A buffer of the whole step is shrunk to the few bytes of a small file, and thousands of such
+    # files leave a heap full of holes: the memory would grow with the number of files.
+    wanted = min(step, expected + 1)
+    while True:
+        part = stream.read(wanted)
         size += len(part)
         if size > most_bytes:
             raise UnreadableError(
                 f"The content has more than {most_bytes:,} bytes, the limit (`most_bytes`)."
             )
         parts.append(part)
-    return b"".join(parts)
+        if len(part) < wanted:
+            return b"".join(parts)
+        wanted = step
 
 
 def check_regular(path: Path) -> int:
@@ -78,9 +87,10 @@ def check_regular(path: Path) -> int:
 def read_file(path: Path, most_bytes: int) -> bytes:
     """Content of a regular file."""
     try:
-        check_size(check_regular(path), most_bytes)
+        size = check_regular(path)
+        check_size(size, most_bytes)
         with path.open("rb") as file:
-            return read_stream(file, most_bytes)
+            return read_stream(file, most_bytes, expected=size)
     except (OSError, ValueError) as error:  # ValueError: the path contains a null character
         raise UnreadableError(f"The file cannot be read: {reason(error)}.") from None
 
@@ -89,9 +99,9 @@ def read_inside(folder: Path | None, path: Any, most_bytes: int) -> bytes:
     """Content of a file that a data set names by its path, which must stay inside its folder.
 
     Args:
-        folder: that of the data set; None if it is not known, and then no path is followed.
-        path: as the data set has it; a relative one starts at the folder.
-        most_bytes: limit on the size of the content.
+        folder: Folder of the data set; None if it is not known, and then no path is followed.
+        path: Path as the data set has it; a relative one starts at the folder.
+        most_bytes: Largest permitted size of the content.
     """
     if not isinstance(path, str):
         raise UnreadableError(f"A path must be text. Got a {type(path).__name__}.")

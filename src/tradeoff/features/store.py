@@ -170,7 +170,8 @@ class Shelf:
             metadata={"tradeoff.schema": str(_SCHEMA)},
         )
         buffer = BytesIO()
-        self._parquet.write_table(table, buffer)
+        # A dictionary of features, nearly all distinct, costs time and disk.
+        self._parquet.write_table(table, buffer, use_dictionary=["label"])
         content = buffer.getvalue()
         name = f"{blake2b(content, digest_size=16).hexdigest()}.parquet"
         self._prepare_folder()
