@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from functools import wraps
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Generic, NamedTuple, ParamSpec, TypeVar
+
+from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Sides"]
+__all__ = ["Sides", "by_name"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -32,3 +37,29 @@ class Sides(NamedTuple, Generic[T]):
     def map(self, function: Callable[[T], U]) -> Sides[U]:
         """Apply a function to both."""
         return Sides(function(self.real), function(self.generated))
+
+
+def by_name(function: Callable[P, T]) -> Callable[P, T]:
+    """Refuse sides that are passed by position, and say what to write instead.
+
+    Precision and recall change places when the sides do, so a swap would go unnoticed. The
+    signature that `help` and editors show is that of the function.
+
+    Example:
+        >>> from tradeoff import evaluate
+        >>> evaluate([[0.0]], [[1.0]])
+        Traceback (most recent call last):
+        ...
+        tradeoff.exceptions.InvalidInputError: Name the two sides: evaluate(real=..., ...
+    """
+    kinds = [one.kind for one in signature(function).parameters.values()]
+    positional = len(kinds) - kinds.count(Parameter.KEYWORD_ONLY)
+    call = ", ".join((*["..."] * positional, "real=...", "generated=..."))
+
+    @wraps(function)
+    def checked(*args: P.args, **named: P.kwargs) -> T:
+        if len(args) > positional:
+            raise InvalidInputError(f"Name the two sides: {function.__name__}({call}).")
+        return function(*args, **named)
+
+    return checked

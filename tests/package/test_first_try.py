@@ -1,15 +1,28 @@
 """Ten snippets that a user of scikit-learn, torchmetrics, pandas or clean-fid writes at first.
 
-Ten were written down before anybody tried them. Eight run as guessed; ``fid`` as a metric fails
-with a sentence that says what to write instead; ``evaluate(x, y)`` is refused on purpose, since
-precision and recall would silently be exchanged with the sides. Two image folders were added later.
+Ten were written down before anybody tried them. Nine run as guessed; ``evaluate(x, y)`` is refused
+on purpose, with a sentence that says what to write, since swapped sides would swap precision and
+recall without a sign. Two image folders were added later.
 """
+
+import inspect
+import pydoc
 
 import numpy as np
 import pytest
 
-from tradeoff import InvalidInputError, compare, evaluate, pr_curve
+from tradeoff import (
+    InvalidInputError,
+    compare,
+    evaluate,
+    frechet_distance,
+    kernel_distance,
+    pr_curve,
+    reproduce,
+    support_metrics,
+)
 from tradeoff.evaluation import Reference
+from tradeoff.sampling import filter_pool
 
 pytestmark = pytest.mark.torch  # the default metrics need it
 
@@ -104,10 +117,31 @@ def test_two_folders_of_images(tmp_path):
 
 
 def test_fid_by_its_usual_name():
-    with pytest.raises(InvalidInputError, match=r"`fid`.*Did you mean `frechet\.distance`\?"):
-        evaluate(real=X, generated=Y, metrics=["fid"])
+    result = evaluate(real=X, generated=Y, metrics=["fid"])
+    assert list(result.scores) == ["frechet.distance"]
+    assert (
+        result["frechet.distance"].value
+        == evaluate(real=X, generated=Y, metrics="frechet")["frechet.distance"].value
+    )
 
 
-def test_sides_by_position_are_refused_on_purpose():
-    with pytest.raises(TypeError, match="positional"):
-        evaluate(X, Y)
+@pytest.mark.parametrize(
+    "function",
+    [evaluate, compare, filter_pool, support_metrics, frechet_distance, kernel_distance],
+    ids=lambda function: function.__name__,
+)
+def test_sides_by_position_are_refused_with_what_to_write(function):
+    with pytest.raises(
+        InvalidInputError, match=rf"^Name the two sides: {function.__name__}\(real=.*generated="
+    ):
+        function(X, Y)
+
+
+def test_sides_after_a_positional_argument_are_refused_too():
+    with pytest.raises(InvalidInputError, match=r"reproduce\(\.\.\., real=\.\.\., generated="):
+        reproduce("sajjadi-2018", X, Y)
+
+
+def test_help_shows_the_signature_of_a_function_that_refuses_positions():
+    assert list(inspect.signature(evaluate).parameters)[:3] == ["real", "generated", "metrics"]
+    assert "metrics: " in pydoc.render_doc(evaluate, renderer=pydoc.plaintext)

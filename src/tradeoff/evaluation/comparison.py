@@ -16,6 +16,7 @@ from tradeoff._decoding import build, decoding, fits, read_fields
 from tradeoff._files import check_outputs
 from tradeoff._registry import resolve
 from tradeoff._result import Result
+from tradeoff._sides import by_name
 from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.comparison import compare_curves
@@ -194,6 +195,7 @@ def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:
     ]
 
 
+@by_name
 def compare(
     *,
     real: Any,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._sides import by_name
 from tradeoff._validation import (
     check_choice,
     check_count,
@@ -47,6 +48,7 @@ __all__ = ["Opened", "checked", "evaluate", "evaluate_sources", "open_both"]
 _LOWEST_LEVEL = 0.5
 
 
+@by_name
 def evaluate(
     *,
     real: Any,

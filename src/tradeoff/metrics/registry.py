@@ -221,18 +221,22 @@ _USUAL_NAMES = {
     "frechet_distance": "frechet.distance",
     "frechet_inception_distance": "frechet.distance",
     "kid": "kernel.distance",
-    "mmd": "kernel.distance",
     "kernel_distance": "kernel.distance",
     "kernel_inception_distance": "kernel.distance",
     "improved_precision": "knn.precision",
     "improved_recall": "knn.recall",
     "prdc": "knn",
+}
+"""Names of the same quantities elsewhere; results have the key of the registry in any case."""
+
+_SIMILAR_NAMES = {
+    "mmd": "kernel.distance",
     "auc": "curve.area",
     "f1": "curve.f_score",
     "memorization": "copies.of_real",
     "duplicates": "copies.within",
 }
-"""Names in other libraries and papers, for suggestions only: a result has one name for each."""
+"""Names of similar quantities elsewhere, for suggestions only."""
 
 
 def all_metrics() -> dict[str, Metric]:
@@ -251,9 +255,13 @@ def default_metrics() -> tuple[str, ...]:
 
 
 def resolve_keys(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Keys of metrics and families, in the order in which they are declared."""
+    """Keys of metrics and families, in the order in which they are declared.
+
+    Usual names such as ``fid`` are accepted where they name exactly one metric or family.
+    """
     known, wanted = all_metrics(), set[str]()
-    for name in metrics:
+    for asked in metrics:
+        name = _USUAL_NAMES.get(_folded(asked), asked)
         if name in known:
             wanted.add(name)
         elif name in FAMILIES:
@@ -266,14 +274,16 @@ def resolve_keys(metrics: Iterable[str]) -> tuple[str, ...]:
     return tuple(key for key in known if key in wanted)
 
 
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
 def _unknown(name: str, known: Iterable[str]) -> str:
     """What to write instead of a name that is too short, or of one that is not known."""
-    usual = _USUAL_NAMES.get(name.lower().replace("-", "_"))
-    if usual is not None:
-        return f"Unknown metric `{name}`. Did you mean `{usual}`?"
     same = [key for key in known if key.partition(".")[2] == name]
     if len(same) > 1:
         return f"`{name}` could be several metrics: write one of {', '.join(same)}."
-    if same:
-        return f"Unknown metric `{name}`. Did you mean `{same[0]}`?"
+    similar = _SIMILAR_NAMES.get(_folded(name)) or (same[0] if same else None)
+    if similar is not None:
+        return f"Unknown metric `{name}`. Did you mean `{similar}`?"
     return f"Unknown metric `{name}`. {suggestion(name, (*FAMILIES, *known))}"

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import eigh, eigvalsh
 
 from tradeoff._result import Result
+from tradeoff._sides import by_name
 from tradeoff._validation import (
     FloatArray,
     check_count,
@@ -119,6 +120,7 @@ class Moments(Result):
         return self.scatter / (self.count - 1)
 
 
+@by_name
 def frechet_distance(*, real: Moments | npt.ArrayLike, generated: Moments | npt.ArrayLike) -> float:
     """The Fréchet distance of two samples, or of their moments; FID on Inception features.
 

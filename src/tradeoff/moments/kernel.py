@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tradeoff._progress import track
+from tradeoff._sides import by_name
 from tradeoff._validation import FloatArray, check_count, check_features, check_seed
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.moments.parts import PartScores
@@ -23,6 +24,7 @@ _DEGREE = 3
 _OFFSET = 1.0
 
 
+@by_name
 def kernel_distance(
     *,
     real: npt.ArrayLike,

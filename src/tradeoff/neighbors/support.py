@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._result import Result
-from tradeoff._sides import Sides
+from tradeoff._sides import Sides, by_name
 from tradeoff._validation import FloatArray, check_choice, check_count, check_type
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.neighbors.counters import Balls, Closest, sweep
@@ -109,6 +109,7 @@ def own_neighbors(
     return OwnNeighbors(_numpy(squares), _numpy(index))
 
 
+@by_name
 def support_metrics(
     *,
     real: Any,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tradeoff._result import Result
+from tradeoff._sides import by_name
 from tradeoff._validation import check_choice, check_seed
 from tradeoff.neighbors.support import FOUR
 from tradeoff.protocols.neighbors import NeighborRecipe
@@ -116,6 +117,7 @@ class Reproduction(Result):
     provenance: Mapping[str, Any]
 
 
+@by_name
 def reproduce(
     protocol: str,
     *,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tradeoff._result import Result
+from tradeoff._sides import by_name
 from tradeoff._validation import FloatArray, check_count, check_number, check_seed
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
@@ -57,6 +58,7 @@ class PoolSelection(Result):
     after: CurveEstimate
 
 
+@by_name
 def filter_pool(
     *,
     real: npt.ArrayLike,
