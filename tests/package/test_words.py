@@ -122,6 +122,7 @@ WORDS = {
     "temperature": "width of the smoothing over trade-offs",
     "refresh": "steps between calibrations",
     "outputs": "outputs of the discriminator",
+    "state": "what `state_dict` returned",
     "log_density": "log-density of real samples",
     "loss": "a loss to watch",
     "window": "number of steps in running figures",

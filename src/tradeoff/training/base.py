@@ -9,6 +9,7 @@ with the weight :math:`w(\lambda) = s'(v)/\lambda` at :math:`v = -\log\lambda`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tradeoff._validation import FloatArray, check_slopes, check_type
 from tradeoff.core.divergence import Divergence
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 
-__all__ = ["Loss", "check_outputs"]
+__all__ = ["Loss", "check_outputs", "check_state"]
 
 
 class Loss(ABC):
@@ -90,6 +91,28 @@ class Loss(ABC):
         log_ratio = torch.tensor(-np.log(slopes), requires_grad=True)
         (steepness,) = torch.autograd.grad(self.gain(log_ratio).sum(), log_ratio)
         return np.asarray(steepness.numpy() / slopes)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What changes from step to step, for a checkpoint; empty if nothing does."""
+        return {}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint.
+
+        Args:
+            state: What `state_dict` returned.
+        """
+        check_state(state, self.state_dict())
+
+
+def check_state(state: Mapping[str, Any], keys: Collection[str]) -> None:
+    """Check that a state has exactly the given keys."""
+    check_type("state", state, Mapping)
+    if set(state) != set(keys):
+        raise InvalidInputError(
+            f"`state` must be what `state_dict` returned, with the keys {sorted(keys)}. "
+            f"Got {sorted(map(str, state))}: was it saved by another loss?"
+        )
 
 
 def check_outputs(name: str, values: torch.Tensor) -> torch.Tensor:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tradeoff._validation import check_count, check_number, to_array
+from tradeoff._validation import check_count, check_number, check_type, to_array
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.core.divergence import GAN, Divergence
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.training.base import Loss
+from tradeoff.training.base import Loss, check_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["BudgetedLoss"]
 
@@ -55,7 +58,7 @@ class BudgetedLoss(Loss):
         log_ratio = self.log_ratio(generated)
         self._recent.append(log_ratio.detach().flatten())
         if self.log_constant is None or len(self._recent) >= self.refresh:
-            self.calibrate(torch.cat(self._recent))
+            self.calibrate(torch.cat([recent.to(log_ratio.device) for recent in self._recent]))
             self._recent.clear()
         return -self.gain(log_ratio).mean()
 
@@ -76,3 +79,20 @@ class BudgetedLoss(Loss):
         if self.log_constant < math.inf:
             found = found - self.auxiliary.dual(-self.log_constant - log_budget)
         return self.budget * found
+
+    def state_dict(self) -> dict[str, Any]:
+        """The constant of acceptance, and the log-ratios since it was computed."""
+        return {"log_constant": self.log_constant, "recent": list(self._recent)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint.
+
+        Args:
+            state: What `state_dict` returned.
+        """
+        check_state(state, self.state_dict())
+        constant, recent = state["log_constant"], list(state["recent"])
+        for values in recent:
+            check_type("recent log-ratios", values, torch.Tensor)
+        self.log_constant = None if constant is None else float(constant)
+        self._recent = recent

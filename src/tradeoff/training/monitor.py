@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -11,7 +12,10 @@ from tradeoff._sides import Sides
 from tradeoff._validation import check_count, check_positive, check_type
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.training.base import Loss, check_outputs
+from tradeoff.training.base import Loss, check_outputs, check_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Monitor"]
 
@@ -91,3 +95,19 @@ class Monitor:
             f"Hardly any sample has a gradient {here}: begin with a model that has learned "
             f"something{hotter}.",
         )
+
+    def state_dict(self) -> dict[str, Any]:
+        """The outputs of the last steps, for a checkpoint."""
+        return {"steps": [tuple(step) for step in self._steps]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint; of a longer window, the last steps are kept.
+
+        Args:
+            state: What `state_dict` returned.
+        """
+        check_state(state, self.state_dict())
+        steps = [(real, generated) for real, generated in state["steps"]]
+        self._steps.clear()
+        for real, generated in steps:
+            self.update(real, generated)
