@@ -87,6 +87,7 @@ def test_every_way_of_keeping_images(doors, expected, way):
     assert numbers(evaluate_sources(**doors[0][way], settings=SETTINGS, progress=False)) == expected
 
 
+@pytest.mark.slow
 def test_ready_made_features(doors, expected, tmp_path):
     from tradeoff.data import open_source
     from tradeoff.engine import embed_source

@@ -70,7 +70,7 @@ def test_texts():
     np.testing.assert_allclose(np.linalg.norm(features, axis=1), 1.0, rtol=1e-5)
     assert features[0] @ features[1] > features[0] @ features[2] + 0.3
     assert len(encoder.weights) == 32
-    with pytest.raises(UnreadableError, match="This is no text"):
+    with pytest.raises(UnreadableError, match="A text was expected"):
         encoder.prepare(Sample("", b"bytes"))
 
 

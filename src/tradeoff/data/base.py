@@ -22,10 +22,10 @@ class Sample:
     """One sample as it was read.
 
     Args:
-        id: stable name: a path, a row or a key.
-        content: an encoded image as bytes, pixels or features as an array, a text, or the fields of
+        id: Stable name: a path, a row or a key.
+        content: An encoded image as bytes, pixels or features as an array, a text, or the fields of
             a row.
-        label: class, where the source knows one.
+        label: Class, where the source knows one.
 
     Example:
         >>> from tradeoff.data import Sample
@@ -62,8 +62,8 @@ class Broken(Result):
     """An item that could not be read, and why.
 
     Args:
-        id: its name.
-        reason: one sentence.
+        id: Name of the item.
+        reason: Reason, one sentence.
 
     Example:
         >>> from tradeoff.data import Broken

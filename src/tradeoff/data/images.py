@@ -28,8 +28,8 @@ class ImageFolder:
     sockets, devices, links that lead nowhere), which is never opened.
 
     Args:
-        path: the folder. Files whose names do not end like those of images are passed over.
-        most_bytes: size of a file beyond which it is not read and listed as broken.
+        path: The folder. Files whose names do not end like those of images are skipped.
+        most_bytes: Size of a file beyond which it is not read and listed as broken.
 
     Example:
         >>> import tempfile

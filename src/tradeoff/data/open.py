@@ -40,12 +40,12 @@ def open_source(
     """Whatever holds samples, as a source.
 
     Args:
-        value: a path (a folder of images, Parquet files or a saved dataset, an archive, ``.npz``,
+        value: Path (a folder of images, Parquet files or a saved dataset, an archive, ``.npz``,
             ``.npy``, ``.parquet``, ``.arrow``, ``.jsonl``, ``.csv``, ``.txt``), an array, a tensor,
             a DataFrame (pandas, polars, PyArrow), a Hugging Face dataset, a PyTorch dataset or data
             loader, a list of samples, or a source.
         name: Prefix of ids, where there is no file to name them after.
-        kind: image, text, table or features, where it cannot be told.
+        kind: Kind of the samples, where it cannot be told: image, text, table or features.
         column: Field that holds the samples, where there are several.
         label: Field that holds the class.
 

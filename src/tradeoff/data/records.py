@@ -43,16 +43,16 @@ class Records:
     """Rows, one field of which is the sample; or whole rows of a table.
 
     Args:
-        name: which the ids begin with, followed by the number of the row.
-        rows: gives the rows, anew each time; what it gives as broken is passed on.
-        kind: what the samples are.
-        column: field that holds them; of a table, None.
-        label: field that holds the class, if there is one.
-        folder: where files lie that rows of images name by their path, as Hugging Face does when
-            it stores no bytes. A path that leads elsewhere, also through a link, is not followed,
-            and none is if the folder is not given: a data set must not choose what else of a disk
-            is read.
-        most_bytes: size of an image beyond which it is not read and listed as broken.
+        name: Prefix of the ids, followed by the number of the row.
+        rows: Function that returns the rows, anew each time; broken items are passed on.
+        kind: Kind of the samples.
+        column: Field that holds the samples; None for a table.
+        label: Field that holds the class, if there is one.
+        folder: Folder of the files that rows of images name by their path, as Hugging Face does
+            when it stores no bytes. A path that leads out of it, also through a link, is not
+            followed, and no path is if the folder is not given: a data set must not choose what
+            else of a disk is read.
+        most_bytes: Size of an image beyond which it is not read and listed as broken.
 
     Example:
         >>> from tradeoff.data.records import Records

@@ -25,9 +25,9 @@ class TextFile:
     Empty lines are passed over; ids are numbers of lines or rows.
 
     Args:
-        path: the file, in UTF-8.
-        column: field or column that holds the text, for JSON lines and CSV.
-        label: field or column that holds the class, if there is one.
+        path: The file, in UTF-8.
+        column: Field or column that holds the text, for JSON lines and CSV.
+        label: Field or column that holds the class, if there is one.
 
     Example:
         >>> import tempfile

@@ -30,15 +30,15 @@ __all__ = ["Embedded", "embed_source"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Embedded(Result):
-    """Features of a stream of samples, and what is known of each.
+    """Features of a stream of samples, with their ids and labels.
 
     Args:
         features: Features of each sample, shape (n, d); a read-only view, not a copy.
-        ids: name of each sample.
-        labels: class of each sample, None where the source knows none.
-        broken: items that could not be read, and why.
-        reused: number of samples whose features were in the store.
-        provenance: features, preprocessing, weights and sizes.
+        ids: Name of each sample.
+        labels: Class of each sample, None where the source knows none.
+        broken: Items that could not be read, and why.
+        reused: Number of samples whose features were in the store.
+        provenance: Encoder, preprocessing, weights and sizes.
 
     Example:
         >>> from tradeoff.data import open_source
@@ -78,15 +78,15 @@ def embed_source(
     closed when it holds 192 MiB.
 
     Args:
-        source: of samples of the embedder's kind.
-        embedder: what makes features of them.
-        name: of the samples, in messages.
-        store: where features are looked up and kept; given features and functions without a
-            version are not stored.
-        limit: number of samples, at most, chosen at random by their ids; all if not given.
-        broken: whether items that cannot be read are skipped, and named in the result, or end
+        source: Source of samples of the embedder's kind.
+        embedder: Encoder of the samples.
+        name: Name of the samples in messages.
+        store: Store in which features are kept and found again; given features and functions
+            without a version are not stored.
+        limit: Largest number of samples, chosen at random by their ids; all if not given.
+        broken: Whether items that cannot be read are skipped, and named in the result, or end
             the run.
-        seed: of the choice.
+        seed: Seed of that choice.
         progress: False silences the progress line.
 
     Example:

@@ -41,15 +41,15 @@ class Difference(Result):
     """A difference between two models in one score, first minus second, paired on real samples.
 
     Args:
-        first: name of a model.
-        second: name of the other.
-        key: of the score.
-        value: the difference.
-        low: its lower limit; all intervals of a comparison cover together.
-        high: its upper limit.
-        p_value: of the hypothesis that there is none, corrected for all comparisons that were made
-            (Holm).
-        resolvable: the smallest difference that would be found nine times in ten in spite of that.
+        first: Name of a model.
+        second: Name of the other.
+        key: Key of the score.
+        value: The difference.
+        low: Lower limit of the difference; all intervals of a comparison cover together.
+        high: Upper limit of the difference.
+        p_value: P-value of the hypothesis of no difference, corrected for all comparisons (Holm).
+        resolvable: Smallest difference that would be found with probability 0.9 after that
+            correction.
 
     Example:
         >>> from tradeoff.evaluation import Difference
@@ -76,8 +76,8 @@ class Comparison(Result):
     """Models that were measured against the same real samples.
 
     Args:
-        evaluations: of each model, by name.
-        differences: between every two of them, where there are intervals.
+        evaluations: Evaluation of each model, by name.
+        differences: Differences between every two models, where there are intervals.
 
     Example:
         >>> import numpy as np

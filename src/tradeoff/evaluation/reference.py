@@ -37,7 +37,8 @@ class Reference(Result):
     """Real samples with their features, against which any number of models is measured.
 
     Pass it as ``real=`` to `evaluate` or `compare`. What depends on the real samples alone, such as
-    their nearest neighbors, is computed once and saved with it.
+    their nearest neighbors, is computed once and saved with it. It holds all features,
+    which can be large, so `save` writes a folder of files and `to_json` is refused.
 
     Args:
         side: The samples.

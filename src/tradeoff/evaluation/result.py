@@ -51,9 +51,9 @@ class SampleValues(Result):
     """What is known of every single sample of a side.
 
     Args:
-        ids: name of each sample.
-        labels: class of each sample, None where it has none.
-        values: held-out log p/q (`log_ratio`), its fold, and values of neighbor metrics by key,
+        ids: Name of each sample.
+        labels: Class of each sample, None where it has none.
+        values: Held-out log p/q (`log_ratio`), its fold, and values of neighbor metrics by key,
             each of shape (n,).
 
     Example:
@@ -102,17 +102,17 @@ class Evaluation(Result):
     """What was measured of a model.
 
     Args:
-        scores: every number, by its key.
-        findings: what they show to be wrong.
-        warnings: what the samples do not allow to say.
-        tightness: whether the curve can be taken for the truth; None if it was not asked for.
-        curve: the trade-off with its band; None if it was not asked for.
-        ceiling: real against real, at half the size.
-        certificate: the line that the true curve does not exceed.
-        broken: items that could not be read, by side.
-        samples: values of single samples, by side; None in a result read from JSON alone.
-        settings: with which it was measured.
-        provenance: features, weights, sizes, estimator and versions.
+        scores: Every score, by its key.
+        findings: What the scores show to be wrong.
+        warnings: What the samples do not allow to say.
+        tightness: Whether the curve can be taken for the truth; None if it was not asked for.
+        curve: The trade-off with its band; None if it was not asked for.
+        ceiling: Real against real, at half the size.
+        certificate: The line that the true curve does not exceed.
+        broken: Items that could not be read, by side.
+        samples: Values of single samples, by side; None in a result read from JSON alone.
+        settings: Settings of the measurement.
+        provenance: Features, weights, sizes, estimator and versions.
 
     Example:
         >>> import numpy as np

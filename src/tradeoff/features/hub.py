@@ -85,9 +85,9 @@ class HubImages(_HubModel, ImageNetwork):
     refused.
 
     Args:
-        model: id on the hub, or a folder.
-        device: on which it runs; "auto" is a GPU if there is one.
-        dtype: of products inside the network.
+        model: Id on the hub, or a folder.
+        device: Device of the network; "auto" is a GPU if there is one.
+        dtype: Precision of products inside the network.
 
     Example:
         >>> from tradeoff.features.hub import HubImages
@@ -144,9 +144,9 @@ class HubTexts(_HubModel):
     in its batch. Code that comes with a model is never run: a model that needs it is refused.
 
     Args:
-        model: id on the hub, or a folder.
-        device: on which it runs; "auto" is a GPU if there is one.
-        dtype: of products inside the network.
+        model: Id on the hub, or a folder.
+        device: Device of the network; "auto" is a GPU if there is one.
+        dtype: Precision of products inside the network.
 
     Example:
         >>> from tradeoff.features.hub import HubTexts
@@ -167,7 +167,7 @@ class HubTexts(_HubModel):
     def prepare(self, sample: Sample) -> str:
         """The text itself."""
         if not isinstance(sample.content, str):
-            raise UnreadableError("This is no text.")
+            raise UnreadableError("A text was expected.")
         return sample.content
 
     def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:

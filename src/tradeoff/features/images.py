@@ -53,8 +53,8 @@ def decode_image(name: str, encoded: bytes) -> npt.NDArray[np.uint8]:
     fractional, are refused, since nothing says which value is white.
 
     Args:
-        name: of the file; a suffix that belies its content is an error.
-        encoded: the file's bytes.
+        name: Name of the file; a suffix that contradicts its content is an error.
+        encoded: Bytes of the file.
 
     Raises:
         UnreadableError: if the content is not an image that can be read.
@@ -100,13 +100,13 @@ class Pixels:
     Resizing is that of Pillow, which is antialiased.
 
     Args:
-        height: in pixels, that the network sees.
-        width: the same.
-        shorter: pixels to which the shorter edge is resized before the middle is cut out; None if
+        height: Height of the network's input, in pixels.
+        width: Width of the network's input, in pixels.
+        shorter: Pixels to which the shorter edge is resized before the middle is cut out; None if
             an image is resized to height and width, whatever its shape.
-        filter: of resizing.
-        mean: subtracted from values between 0 and 255, for red, green and blue.
-        deviation: by which they are divided then.
+        filter: Filter of resizing.
+        mean: Values that are subtracted from red, green and blue between 0 and 255.
+        deviation: Values by which the differences are divided.
 
     Example:
         >>> from tradeoff.features.images import Pixels
@@ -139,7 +139,7 @@ class Pixels:
         if isinstance(content, bytes):
             content = decode_image(sample.id, content)
         if not isinstance(content, np.ndarray) or content.ndim not in (2, 3):
-            raise UnreadableError("The sample is no image: bytes or pixels were expected.")
+            raise UnreadableError("An image must be bytes or pixels of two or three dimensions.")
         if content.dtype != np.uint8:
             raise UnreadableError(f"Pixels must be whole numbers, uint8. Got {content.dtype}.")
         gray = content.ndim == 3 and content.shape[2] == 1

@@ -74,8 +74,8 @@ class Network:
     """What embedders that run a network of PyTorch share.
 
     Args:
-        device: on which it runs; "auto" is a GPU if there is one.
-        dtype: of products inside the network; the features are float32 in any case.
+        device: Device of the network; "auto" is a GPU if there is one.
+        dtype: Precision of products inside the network; the features are float32 in any case.
     """
 
     device: str = "auto"

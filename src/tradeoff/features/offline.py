@@ -31,9 +31,9 @@ class EfficientNetLite0(ImageNetwork):
     """EfficientNet-Lite0, trained on ImageNet: 1,280 features of an image.
 
     Args:
-        size: pixels to which images are resized, antialiased, whatever their shape.
-        device: on which it runs; "auto" is a GPU if there is one.
-        dtype: of products inside the network.
+        size: Pixels to which images are resized, antialiased, whatever their shape.
+        device: Device of the network; "auto" is a GPU if there is one.
+        dtype: Precision of products inside the network.
 
     Example:
         >>> import numpy as np
@@ -92,8 +92,8 @@ class MiniLM(HubTexts):
     """all-MiniLM-L6-v2 from a package: 384 features of a text, of length 1.
 
     Args:
-        device: on which it runs; "auto" is a GPU if there is one.
-        dtype: of products inside the network.
+        device: Device of the network; "auto" is a GPU if there is one.
+        dtype: Precision of products inside the network.
 
     Example:
         >>> from tradeoff.data import Sample

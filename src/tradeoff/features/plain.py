@@ -66,11 +66,11 @@ class Function:
     It is called with 32 samples at a time; what is missing is filled up with the first one.
 
     Args:
-        function: takes contents (pixels of shape (height, width, 3), texts, or fields of rows) and
-            returns features of shape (n, d).
-        name: by which results call it.
-        kind: what it embeds.
-        version: to be changed whenever the function would give other features, since a store
+        function: Function of contents (pixels of shape (height, width, 3), texts, or fields of
+            rows) that returns features of shape (n, d).
+        name: Name in results.
+        kind: Kind of samples that it embeds.
+        version: Version, to be changed whenever the function returns other features, since a store
             cannot look into it; None if its features are not to be stored.
 
     Example:

@@ -41,9 +41,9 @@ class TableEncoder:
     A row must have all columns that every real row has, and no others.
 
     Args:
-        numbers: mean and standard deviation of every numeric column.
-        categories: those of every other column, in order.
-        optional: columns that some real rows do not have, so that a row without one is a row in
+        numbers: Mean and standard deviation of every numeric column.
+        categories: Categories of every other column, in order.
+        optional: Columns that some real rows do not have, so that a row without one is a row in
             which its value is missing.
 
     Example:

@@ -61,7 +61,7 @@ def _problem(file: str, keys: tuple[str, ...], value: Any) -> str | None:
     ):
         return f"fetches a kernel from {value!r}"
     if key == "activation_function" and "." in value and not _ACTIVATION.fullmatch(value):
-        return f"names the activation {value!r}, which is no class of torch.nn"
+        return f"names the activation {value!r}, which is not a class of torch.nn"
     nested = keys[-2:-1] == ("types",)  # the modules of a router, by their folders
     names_class = (file == "modules.json" and key == "type") or (
         "." in value and (nested or key == "tokenizer_class")

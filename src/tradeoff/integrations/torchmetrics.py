@@ -81,8 +81,8 @@ class TradeoffMetric(Metric):
         """Take in samples of one side.
 
         Args:
-            x: samples for the encoder, or features of shape (n, d).
-            real: whether they are real.
+            x: Samples for the encoder, or features, shape (n, d).
+            real: Whether the samples are real.
         """
         features = x
         if self.encoder is not None:
@@ -123,7 +123,7 @@ class TradeoffMetric(Metric):
         self.real, self.last = kept, None
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Of a single batch of one side there is no precision."""
+        """Always raises `UndefinedError`: a single batch of one side has no precision."""
         raise UndefinedError(
             "A batch has no precision of its own: call `update` for batches of both sides, and "
             "then `compute`."

@@ -41,9 +41,9 @@ class Moments(Result):
     formula for their union, without a large difference of large numbers.
 
     Args:
-        count: number of samples.
-        mean: their mean, shape (d,).
-        scatter: their scatter, shape (d, d).
+        count: Number of samples.
+        mean: Mean of the samples, shape (d,).
+        scatter: Scatter of the samples, shape (d, d).
 
     Example:
         >>> import numpy as np
@@ -71,9 +71,9 @@ class Moments(Result):
         """Moments that were computed elsewhere, such as a published reference.
 
         Args:
-            count: number of samples behind them, at least 2.
-            mean: shape (d,).
-            covariance: with n − 1 in the denominator, shape (d, d).
+            count: Number of samples behind them, at least 2.
+            mean: Mean, shape (d,).
+            covariance: Covariance with n − 1 in the denominator, shape (d, d).
         """
         center, spread = check_numbers("mean", mean), check_numbers("covariance", covariance)
         if center.ndim != 1 or spread.shape != (center.size, center.size):
@@ -124,12 +124,12 @@ class Moments(Result):
 def frechet_distance(*, real: Moments | npt.ArrayLike, generated: Moments | npt.ArrayLike) -> float:
     """The Fréchet distance of two samples, or of their moments; FID on Inception features.
 
-    It is the distance of two Gaussians: 0 does not mean that the laws agree. With few samples it is
-    biased upward, the more columns the more.
+    It is the distance of two Gaussians: 0 does not mean that the distributions agree. With few
+    samples it is biased upward, the more columns the more.
 
     Args:
-        real: features of real samples, shape (n, d), or their moments.
-        generated: features of generated samples, shape (m, d), or their moments.
+        real: Features of real samples, shape (n, d), or their moments.
+        generated: Features of generated samples, shape (m, d), or their moments.
 
     Example:
         >>> import numpy as np

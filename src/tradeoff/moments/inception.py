@@ -31,8 +31,8 @@ def inception_score(probabilities: npt.ArrayLike, *, splits: int = 10) -> PartSc
     and consecutive splits depend on the order of the samples: shuffle them if they are sorted.
 
     Args:
-        probabilities: of classes, for each generated sample, shape (n, classes).
-        splits: consecutive parts that are scored one by one; 1 scores all together.
+        probabilities: Probabilities of classes for each generated sample, shape (n, classes).
+        splits: Number of consecutive parts that are scored one by one; 1 scores all together.
 
     Example:
         Samples that a classifier is sure about, evenly over four classes:

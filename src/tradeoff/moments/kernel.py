@@ -36,14 +36,15 @@ def kernel_distance(
 ) -> PartScores:
     """The unbiased kernel distance of two samples, over random subsets.
 
-    Unlike the Fréchet distance it is unbiased at any size, and may be negative for equal laws.
+    Unlike the Fréchet distance it is unbiased at any size, and may be negative for equal
+    distributions.
 
     Args:
-        real: features of real samples, shape (n, d).
-        generated: features of generated samples, shape (m, d).
-        subsets: number of random subsets of both sides.
-        subset_size: samples of each side in a subset.
-        seed: of the subsets.
+        real: Features of real samples, shape (n, d).
+        generated: Features of generated samples, shape (m, d).
+        subsets: Number of random subsets of both sides.
+        subset_size: Number of samples of each side in a subset.
+        seed: Seed of the subsets.
         progress: False silences the progress line.
 
     Example:

@@ -18,7 +18,7 @@ class PartScores(Result):
     """The values of a score on several parts of the samples.
 
     Args:
-        values: of every part, shape (parts,).
+        values: Score of every part, shape (parts,).
 
     Example:
         >>> import numpy as np

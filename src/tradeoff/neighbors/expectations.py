@@ -1,4 +1,4 @@
-r"""What neighbor metrics are worth when both laws are the same, for the given numbers of samples.
+r"""Expected values of neighbor metrics when both distributions are the same, by sample sizes.
 
 Around a point, own and other points come in random order, so the number of others that come before
 the k-th own one is negative hypergeometric, whatever the law.
@@ -17,16 +17,16 @@ __all__ = ["expected_coverage", "share_that_fills"]
 
 
 def expected_coverage(*, own: int, other: int, k: int, at_least: int = 1) -> float:
-    r"""The expected share of balls that hold enough points of the other side, under one law.
+    r"""Expected share of balls that hold enough points of the other side, for equal distributions.
 
     A ball reaches from a point to its k-th own neighbor; with ``at_least=1`` this is coverage,
     :math:`1 - \binom{N-1}{k} / \binom{N+M-1}{k}`, and with more it is PR-cover.
 
     Args:
-        own: number of points of the side around which the balls are.
-        other: number of points of the other side.
-        k: rank of the own neighbor that a ball reaches.
-        at_least: how many points of the other side it must hold.
+        own: Number of points of the side around which the balls are.
+        other: Number of points of the other side.
+        k: Rank of the own neighbor that a ball reaches.
+        at_least: Number of points of the other side that a ball must hold.
 
     Example:
         Five real samples for each generated one:
@@ -44,16 +44,16 @@ def expected_coverage(*, own: int, other: int, k: int, at_least: int = 1) -> flo
 
 
 def share_that_fills(mean: float, *, own: int, other: int, k: int) -> float:
-    """The share of others of the same law that would fill balls as much, up to k each.
+    """Share of others from the same distribution that would fill balls as much, up to k each.
 
     The expected number in a ball, counted up to k, rises with the number of others: it is inverted,
     with other + 1 in the denominator as published.
 
     Args:
-        mean: of the numbers in balls, counted up to k and divided by it.
-        own: number of points around which the balls are.
-        other: number of points of the other side.
-        k: rank of the own neighbor that a ball reaches.
+        mean: Mean of the numbers in balls, counted up to k and divided by it.
+        own: Number of points around which the balls are.
+        other: Number of points of the other side.
+        k: Rank of the own neighbor that a ball reaches.
     """
 
     def expected(number: int) -> float:

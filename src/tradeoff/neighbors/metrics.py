@@ -38,17 +38,17 @@ class Counts:
     """All that metrics are made of; families of balls by the name of their radii.
 
     Args:
-        k: rank of the neighbor that balls reach.
-        strict: whether a point on a surface is outside.
-        far: rank that balls of PR-cover reach.
-        sizes: numbers of real and generated samples.
-        real: families around real samples.
-        index_sums: of the generated samples in each ball of rank k around a real one.
-        generated: families around generated samples.
-        squares: squared distances of real samples to their own neighbors, by rank.
-        index: the nearest real samples of every real one, shape (n, at least k).
-        nearest: squared distance to, and row of, the nearest real sample.
-        realism: the largest quotient of a squared radius and the squared distance to it.
+        k: Rank of the neighbor that balls reach.
+        strict: Whether a point on a surface is outside.
+        far: Rank that balls of PR-cover reach.
+        sizes: Numbers of real and generated samples.
+        real: Families around real samples.
+        index_sums: Sums over the generated samples in each ball of rank k around a real one.
+        generated: Families around generated samples.
+        squares: Squared distances of real samples to their own neighbors, by rank.
+        index: The nearest real samples of every real one, shape (n, at least k).
+        nearest: Squared distance to, and row of, the nearest real sample.
+        realism: The largest quotient of a squared radius and the squared distance to it.
     """
 
     k: int

@@ -24,12 +24,12 @@ class SupportScore(Result):
     """One metric.
 
     Args:
-        value: the metric.
-        samples: its value for every single sample, of the side that it is about.
-        expected: what it would be on average if both laws were the same, for the given numbers of
+        value: Value of the metric.
+        samples: Value for each sample of the side that the metric is about.
+        expected: Expected value if both distributions were the same, for the given numbers of
             samples; None where no such number exists.
-        error: standard error over fresh draws of both sides; None where it is not known.
-        is_share: whether it is the share of independent samples that pass, the other side's balls
+        error: Standard error over fresh draws of both sides; None where it is not known.
+        is_share: Whether it is the share of independent samples that pass, the other side's balls
             being what they are.
 
     Example:
@@ -52,11 +52,11 @@ class SupportScore(Result):
         A share has Wilson's limits, with the samples of its side as they are: they cover what
         fresh samples would score against the same balls. Density and coverage depend on both
         samples, and so does their error: limits cover the mean over fresh draws of both sides, at
-        the same numbers of samples. The jackknife never errs on the small side on average; near
-        identical laws it is two to three times too large.
+        the same numbers of samples. The jackknife never errs on the small side on average; for
+        nearly identical distributions it is two to three times too large.
 
         Args:
-            level: probability of covering.
+            level: Probability with which the interval covers.
         """
         z = normal_quantile(check_share("level", level))
         if self.is_share:
@@ -76,11 +76,11 @@ class SupportMetrics(Result):
     """Neighbor metrics of two samples; each is a number here, and a score with all it has in `[]`.
 
     Args:
-        scores: the metrics that were asked for, by name.
-        nearest_distance: from every generated sample to the nearest real one, shape (m,); None
-            unless authenticity was asked for.
-        nearest_index: row of that real sample, the lower one of ties, shape (m,).
-        provenance: k, inequality, sizes and versions.
+        scores: The metrics that were asked for, by name.
+        nearest_distance: Distance of every generated sample to the nearest real one, shape (m,);
+            None unless authenticity was asked for.
+        nearest_index: Row of that real sample, the lower one of ties, shape (m,).
+        provenance: Rank k, inequality, sizes and versions.
 
     Example:
         >>> import numpy as np
@@ -93,8 +93,8 @@ class SupportMetrics(Result):
         >>> print(result)
         precision  0.998 [0.993, 0.999]
         recall     0.995 [0.988, 0.998]
-        density    1.015 [0.949, 1.080], 1.000 expected of one law
-        coverage   0.976 [0.922, 0.993], 0.969 expected of one law
+        density    1.015 [0.949, 1.080], baseline 1.000
+        coverage   0.976 [0.922, 0.993], baseline 0.969
         k = 5, 1000 real, 1000 generated
     """
 
@@ -172,5 +172,5 @@ class SupportMetrics(Result):
         if score.is_share or score.error is not None:
             line += " [{:.3f}, {:.3f}]".format(*score.interval())
         if score.expected is not None:
-            line += f", {score.expected:.3f} expected of one law"
+            line += f", baseline {score.expected:.3f}"
         return line

@@ -2,7 +2,7 @@ r"""Metrics of supports: improved precision and recall, density, coverage and th
 
 Around every point lies a ball that reaches its k-th neighbor in its own set. What the metrics count
 is who lies in whose ball. They are geometric: unlike the curve they estimate no property of the two
-laws alone, and their values depend on the numbers of samples.
+distributions alone, and their values depend on the numbers of samples.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class OwnNeighbors(Result):
     Computed once for a reference, they can be stored and serve for every model.
 
     Args:
-        squares: exact squared distances, ascending, shape (n, ranks).
-        index: row numbers of the neighbors, shape (n, ranks); ties go to the lower one.
+        squares: Exact squared distances, ascending, shape (n, ranks).
+        index: Row numbers of the neighbors, shape (n, ranks); ties go to the lower one.
 
     Example:
         >>> from tradeoff.neighbors import own_neighbors
@@ -86,9 +86,9 @@ def own_neighbors(
     The cost grows with the square of the number of samples.
 
     Args:
-        samples: features, shape (n, d): an array, memory-mapped or not, or a tensor.
-        ranks: number of neighbors, below n.
-        tile: rows of a tile; the result does not depend on it.
+        samples: Features, shape (n, d): an array, memory-mapped or not, or a tensor.
+        ranks: Number of neighbors, below n.
+        tile: Rows of a tile; the result does not depend on it.
         progress: False silences the progress line.
 
     Example:
@@ -128,15 +128,16 @@ def support_metrics(
     device; tensors are compared where they are.
 
     Args:
-        real: features of real samples, shape (n, d): an array, memory-mapped or not, or a tensor.
-        generated: features of generated samples, shape (m, d).
-        k: rank of the neighbor that a ball reaches, the point itself not counted.
-        metrics: names from `METRICS`; several cost hardly more than one.
-        strict: whether a point on the surface of a ball is outside. On continuous data it makes
+        real: Features of real samples, shape (n, d): an array, memory-mapped or not, or a tensor.
+        generated: Features of generated samples, shape (m, d).
+        k: Rank of the neighbor that a ball reaches, the point itself not counted.
+        metrics: Names from `METRICS`; several cost hardly more than one.
+        strict: Whether a point on the surface of a ball is outside. On continuous data it makes
             no difference; with ties a strict ball may be empty.
-        cover: for PR-cover, a ball reaches the (cover · k)-th own neighbor and must hold k others.
-        real_neighbors: of a stored reference, from `own_neighbors`; computed if not given.
-        tile: rows of a tile.
+        cover: Factor of PR-cover: a ball reaches the (cover · k)-th own neighbor and must hold k
+            others.
+        real_neighbors: Neighbors among real samples, from `own_neighbors`; computed if not given.
+        tile: Rows of a tile.
         progress: False silences the progress line.
 
     Example:
@@ -150,7 +151,7 @@ def support_metrics(
         >>> result = support_metrics(real=real, generated=generated, progress=False)
         >>> result.precision, result.recall < 0.02, result.coverage < 0.1
         (1.0, True, True)
-        >>> round(result["coverage"].expected, 2)  # of a model with the law of the real data
+        >>> round(result["coverage"].expected, 2)  # of a perfect model
         0.97
     """
     sides = points_of(real=real, generated=generated)

@@ -38,10 +38,10 @@ class Published:
     """A recipe of the literature, and the features with which its numbers were published.
 
     Args:
-        recipe: with its published settings.
-        source: who published it.
+        recipe: Recipe with its published settings.
+        source: Publication.
         encoder: Encoder of images; "any" if the source leaves it open.
-        samples: how many of each side were usual; None if that is left open.
+        samples: Usual number of samples of each side; None if that is left open.
 
     Example:
         >>> from tradeoff.protocols import PROTOCOLS
@@ -96,10 +96,10 @@ class Reproduction(Result):
     """What a recipe of the literature gives.
 
     Args:
-        protocol: name of the recipe.
-        scores: its numbers, by names that say which quantity they are.
-        curve: its precision-recall curve; None if it has none.
-        provenance: settings, seed, sizes and versions.
+        protocol: Name of the recipe.
+        scores: Values by names that say which quantity they are.
+        curve: Precision-recall curve; None if there is none.
+        provenance: Settings, seed, sizes and versions.
 
     Example:
         >>> import numpy as np
@@ -131,15 +131,15 @@ def reproduce(
     Such numbers are comparable with published ones, and inherit the biases of their recipe.
 
     Args:
-        protocol: one of `PROTOCOLS`.
-        real: features of real samples, shape (n, d).
-        generated: features of generated samples, shape (m, d); curves take samples of one size.
-        seed: of everything random.
+        protocol: Name in `PROTOCOLS`.
+        real: Features of real samples, shape (n, d).
+        generated: Features of generated samples, shape (m, d); curves require samples of one size.
+        seed: Seed of everything random.
         progress: False silences the progress line.
 
     Example:
-        Two samples of one law: the histogram is compared on the data that made it, and falls
-        short of 1.
+        Two samples of the same distribution: the histogram is compared on the data that made
+        it, and falls short of 1.
 
         >>> import numpy as np
         >>> from tradeoff import reproduce

@@ -23,11 +23,11 @@ class NeighborRecipe:
     """Neighbor metrics with published settings.
 
     Args:
-        k: rank of the neighbor that a ball reaches.
-        metrics: what is reported.
-        strict: those of them for which a point on the surface of a ball is outside.
-        cover: multiple of k that balls of PR-cover reach.
-        f_score: whether the harmonic mean of precision and recall is reported too.
+        k: Rank of the neighbor that a ball reaches.
+        metrics: Metrics that are reported.
+        strict: Metrics for which a point on the surface of a ball is outside.
+        cover: Multiple of k that balls of PR-cover reach.
+        f_score: Whether the harmonic mean of precision and recall is reported too.
     """
 
     k: int = 3

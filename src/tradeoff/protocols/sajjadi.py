@@ -33,9 +33,9 @@ class Sajjadi2018:
     """The histogram curve, and the largest F-scores on its angles.
 
     Args:
-        clusters: of k-means.
-        runs: over which the curve is averaged.
-        angles: of the grid on which F-scores are taken.
+        clusters: Number of clusters of k-means.
+        runs: Number of runs over which the curve is averaged.
+        angles: Number of angles of the grid on which F-scores are taken.
     """
 
     clusters: int = 20

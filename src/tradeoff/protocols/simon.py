@@ -35,11 +35,11 @@ class Simon2019:
     """Bias-free logistic regressions by Adam, all classifiers side by side.
 
     Args:
-        classifiers: whose median is the score.
-        epochs: passes over the training samples.
-        batch: samples of a step.
-        rate: learning rate of Adam.
-        decay: weight decay, added to the gradient.
+        classifiers: Number of classifiers whose median is the score.
+        epochs: Number of passes over the training samples.
+        batch: Number of samples in a step.
+        rate: Learning rate of Adam.
+        decay: Weight decay, added to the gradient.
     """
 
     classifiers: int = 10
