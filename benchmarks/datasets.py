@@ -30,8 +30,10 @@ CACHE = Path(os.environ.get("TRADEOFF_BENCHMARK_CACHE", Path(__file__).parent / 
 FULL = 5_000
 QUICK = 400
 _PIXELS = 128
+_COLUMNS = 1280  # of EfficientNet-Lite0
 _BATCH = 64
 _TEXT_SOURCES = ("movieReviewSnippets", "nytEditorialSnippets", "tweets", "amazonReviewSnippets")
+_NOTHING = np.empty((0, 32, 32, 3), np.uint8), np.empty(0, np.int64)
 
 
 class Labeled(NamedTuple):
@@ -64,6 +66,32 @@ def texts(size: int = FULL) -> Labeled:
     return found.test
 
 
+def cifar_pool() -> Labeled:
+    """All 60,000 images of CIFAR-10 by EfficientNet-Lite0, so that both sides vary over seeds."""
+    return _pooled("cifar10-pool", cifar_pixels)
+
+
+def foreign_pool() -> Labeled:
+    """The 10,000 test images of Fashion-MNIST as color images, by EfficientNet-Lite0."""
+
+    def images() -> Parts:
+        test = fashion_pixels().test
+        return Parts(Labeled(as_color(test.features), test.labels), Labeled(*_NOTHING))
+
+    return _pooled("foreign-pool", images)
+
+
+def fashion_pool() -> Labeled:
+    """All 70,000 images of Fashion-MNIST, 784 pixels."""
+    return Labeled(*(np.concatenate(parts) for parts in zip(*fashion_pixels(), strict=True)))
+
+
+def as_color(clothes: np.ndarray) -> np.ndarray:
+    """Images of 784 gray pixels between 0 and 1 as 32 × 32 color images."""
+    gray = (np.pad(clothes.reshape(-1, 28, 28), ((0, 0), (2, 2), (2, 2))) * 255).astype(np.uint8)
+    return np.stack([gray] * 3, axis=3)
+
+
 def balanced(data: Labeled, classes: int, size: int, seed: int) -> np.ndarray:
     """Features of `size` samples, drawn evenly from the first classes."""
     rng = np.random.default_rng(seed)
@@ -85,6 +113,11 @@ def _cached(name: str, make: Callable[[], Parts]) -> Parts:
         fresh.replace(path)
     with np.load(path) as found:
         return Parts(Labeled(found["x"], found["y"]), Labeled(found["u"], found["v"]))
+
+
+def _pooled(name: str, images: Callable[[], Parts]) -> Labeled:
+    parts = _cached(name, lambda: _embedded(images()))
+    return Labeled(*(np.concatenate(both) for both in zip(*parts, strict=True)))
 
 
 def _enough(parts: Parts, size: int) -> Parts:
@@ -139,7 +172,7 @@ def _embedded(images: Parts) -> Parts:
             )
             with torch.inference_mode():
                 rows.append(encoder.forward((batch - 127.0) / 128.0).numpy())
-        return np.concatenate(rows)
+        return np.concatenate([np.empty((0, _COLUMNS), np.float32), *rows])
 
     return Parts(*(Labeled(embed(part.features), part.labels) for part in images))
 
