@@ -1,27 +1,131 @@
 """Models that know q classes of real images, and sources of texts, of which the truth is known.
 
-P is five classes of the test part, Q the first q classes of the training part: recall should be
-min(1, q/5) and precision min(1, 5/q). For texts, P has four sources and Q the first q of them.
+P is five classes and Q the first q classes, drawn disjointly from the pooled train and test images:
+recall should be min(1, q/5) and precision min(1, 5/q). For texts, P has four sources and Q the
+first q of them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+import joblib
 import numpy as np
 
 from benchmarks import datasets
-from benchmarks.harness import Row, run
-from tradeoff import pr_curve, reproduce
+from benchmarks.bench_truth import curve_in_one_process
+from tradeoff import reproduce
+from tradeoff._sides import Sides
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
+    from benchmarks.harness import Row
     from tradeoff import PRCurve
 
 RECIPES = ("sajjadi-2018", "simon-2019")
-_SLOPES = np.array([HEADLINE_RECALL_LAM, HEADLINE_PRECISION_LAM])
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A labeled data set whose first `real` classes are P, and whose first q classes are Q."""
+
+    load: Callable[[], datasets.Labeled]
+    real: int
+    qs: tuple[int, ...]
+
+    def counts(self, labels: np.ndarray, size: int, q: int) -> Sides[np.ndarray]:
+        """Samples of each class on both sides, `size` of them on each."""
+        classes = len(np.bincount(labels))
+        return Sides(*(_even(size, present, classes) for present in (self.real, q)))
+
+    def truth(self, q: int) -> tuple[float, float]:
+        """True recall and precision."""
+        return min(1.0, q / self.real), min(1.0, self.real / q)
+
+
+class Texts(Experiment):
+    """Sources whose sentences are few: half of each for P, and as many of each in Q for Q."""
+
+    def counts(self, labels: np.ndarray, size: int, q: int) -> Sides[np.ndarray]:
+        """As many samples of each source as half of the smallest, at most `size`."""
+        present = np.bincount(labels)
+        each = min(size, present.min() // 2)
+        return Sides(np.full(len(present), each), np.where(np.arange(len(present)) < q, each, 0))
+
+
+IMAGES = tuple(range(1, 11))
+EXPERIMENTS = {
+    "CIFAR-10": Experiment(datasets.cifar_pool, 5, IMAGES),
+    "Fashion-MNIST": Experiment(datasets.fashion_pool, 5, IMAGES),
+    "texts": Texts(datasets.texts, 4, (1, 2, 3, 4)),
+}
+
+
+def draw(labels: np.ndarray, counts: Sides[np.ndarray], seed: int) -> Sides[np.ndarray]:
+    """Disjoint rows of both sides; with one seed, P is the same whatever Q is."""
+    rng = np.random.default_rng(seed)
+    real, generated = [], []
+    for label, (first, second) in enumerate(zip(*counts, strict=True)):
+        rows = rng.permutation(np.flatnonzero(labels == label))
+        if len(rows) < first + second:
+            raise ValueError(f"class {label} has {len(rows)} samples, not {first + second}")
+        real.append(rows[:first])
+        generated.append(rows[first : first + second])
+    return Sides(np.concatenate(real), np.concatenate(generated))
+
+
+def headline(curve: PRCurve) -> np.ndarray:
+    """Recall at λ = 0.4 and precision at λ = 20."""
+    return np.array([curve.recall(HEADLINE_RECALL_LAM), curve.precision(HEADLINE_PRECISION_LAM)])
+
+
+def compare_estimators(
+    estimators: Sequence[Any],
+    *,
+    data: str = "CIFAR-10",
+    size: int = 1000,
+    qs: Iterable[int] = (3, 8),
+    seeds: Iterable[int] = range(3),
+) -> list[Row]:
+    """Errors of estimators on the same samples, one row for each q, seed and estimator.
+
+    Args:
+        estimators: Names or configurations of estimators.
+        data: Name of an experiment.
+        size: Samples of each side; for texts, at most so many of each source.
+        qs: Classes that the model knows.
+        seeds: Seeds of the samples and of the estimators.
+    """
+    experiment = EXPERIMENTS[data]
+    pool = experiment.load()
+    drawn = [
+        (q, seed, draw(pool.labels, experiment.counts(pool.labels, size, q), seed))
+        for q in qs
+        for seed in seeds
+    ]
+    names = [one if isinstance(one, str) else repr(one) for one in estimators]
+    found = joblib.Parallel(n_jobs=-1)(
+        joblib.delayed(headline_of)(estimator, _samples(pool, rows), seed)
+        for _, seed, rows in drawn
+        for estimator in estimators
+    )
+    keys = [(q, seed, name) for q, seed, _ in drawn for name in names]
+    return [
+        {"q": q, "seed": seed, "estimator": name}
+        | dict(zip(("recall error", "precision error"), np.abs(one - truth), strict=True))
+        | {"error": float(np.abs(one - truth).mean())}
+        for (q, seed, name), one in zip(keys, found, strict=True)
+        for truth in [experiment.truth(q)]
+    ]
+
+
+def headline_of(estimator: Any, samples: dict[str, np.ndarray], seed: int) -> np.ndarray:
+    """Recall and precision by an estimator."""
+    return headline(curve_in_one_process(samples, estimator=estimator, seed=seed).curve)
 
 
 def images(parts: datasets.Parts, size: int, q: int) -> dict[str, np.ndarray]:
@@ -44,33 +148,7 @@ def published(samples: dict[str, np.ndarray]) -> dict[str, PRCurve]:
     """The recipes of the literature, on as many samples of each side."""
     size = min(len(x) for x in samples.values())
     thinned = {side: _thin(x, size) for side, x in samples.items()}
-    return {name: reproduce(name, **thinned, seed=0).curve for name in RECIPES}
-
-
-def row(samples: dict[str, np.ndarray], recall: float, precision: float) -> Row:
-    """Errors of recall at λ = 0.4 and precision at λ = 20, ours with its interval."""
-    estimate = pr_curve(**samples, seed=0)
-    interval = estimate.interval(_SLOPES)
-    found = {"ours": estimate.curve} | published(samples)
-    figures: Row = {
-        "true recall, precision": f"{recall:.2f}, {precision:.2f}",
-        "recall 95%": _limits(interval.recall[0]),
-        "precision 95%": _limits(interval.precision[1]),
-    }
-    for name, curve in found.items():
-        figures[f"{name}: recall, precision"] = (
-            f"{curve.recall(_SLOPES[0]):.3f}, {curve.precision(_SLOPES[1]):.3f}"
-        )
-        errors = (
-            abs(curve.recall(_SLOPES[0]) - recall),
-            abs(curve.precision(_SLOPES[1]) - precision),
-        )
-        figures[f"{name}: error"] = float(np.mean(errors))
-    return figures
-
-
-def _limits(limits: np.ndarray) -> str:
-    return "{:.3f} to {:.3f}".format(*np.clip(limits, 0, 1))
+    return {name: reproduce(name, **thinned, seed=0, progress=False).curve for name in RECIPES}
 
 
 def _thin(x: np.ndarray, size: int) -> np.ndarray:
@@ -78,26 +156,27 @@ def _thin(x: np.ndarray, size: int) -> np.ndarray:
     return x if len(x) == size else x[np.sort(rng.choice(len(x), size, replace=False))]
 
 
-def classes(load: Callable[[int], datasets.Parts], q: int, size: int = datasets.FULL) -> Row:
-    """One row of the experiment on images."""
-    return row(images(load(size), size, q), min(1.0, q / 5), min(1.0, 5 / q))
+def _even(size: int, present: int, classes: int) -> np.ndarray:
+    counts = np.zeros(classes, int)
+    counts[:present] = np.diff(np.linspace(0, size, present + 1).round().astype(int))
+    return counts
 
 
-def texts(q: int, size: int = datasets.FULL) -> Row:
-    """One row of the experiment on texts."""
-    found = datasets.texts(size)
-    smallest = 4 * (np.bincount(found.labels).min() // 2)
-    return row(sources(found, smallest, q), q / 4, 1.0)
+def _samples(pool: datasets.Labeled, rows: Sides[np.ndarray]) -> dict[str, np.ndarray]:
+    return {side: pool.features[chosen] for side, chosen in rows._asdict().items()}
 
-
-CASES: dict[str, Callable[[], Row]] = {
-    **{f"CIFAR-10, q = {q}": (lambda q=q: classes(datasets.cifar10, q)) for q in range(1, 11)},
-    **{
-        f"Fashion-MNIST, q = {q}": (lambda q=q: classes(datasets.fashion_mnist, q))
-        for q in range(1, 11)
-    },
-    **{f"texts, {q} of 4 sources": (lambda q=q: texts(q)) for q in range(1, 5)},
-}
 
 if __name__ == "__main__":
-    run("real", "Classes and sources dropped and invented, errors at the headline slopes", CASES)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--compare", nargs="+", required=True, metavar="ESTIMATOR", help="paired, nothing written"
+    )
+    parser.add_argument("--data", default="CIFAR-10", choices=EXPERIMENTS)
+    parser.add_argument("--size", type=int, default=1000)
+    parser.add_argument("--q", type=int, nargs="+", default=[3, 8])
+    parser.add_argument("--seeds", type=int, default=3)
+    given = parser.parse_args()
+    for line in compare_estimators(
+        given.compare, data=given.data, size=given.size, qs=given.q, seeds=range(given.seeds)
+    ):
+        print(*(f"{x:.4f}" if isinstance(x, float) else x for x in line.values()), sep="\t")
