@@ -63,7 +63,7 @@ class Experiment:
 
 
 class Texts(Experiment):
-    """Sources whose sentences are few: half of each for P, and as many of each in Q for Q."""
+    """Sources with few sentences: half of each is for P, and the rest of the first q for Q."""
 
     def counts(self, labels: np.ndarray, size: int, q: int) -> Sides[np.ndarray]:
         """As many samples of each source as half of the smallest, at most `size`."""
@@ -107,14 +107,14 @@ def classes(
     drawn = [(seed, experiment.draw(pool.labels, size, q, seed)) for seed in seeds]
     figures = {
         "ours": joblib.Parallel(n_jobs=-1)(
-            joblib.delayed(headline_of)(estimator, _samples(pool, rows), seed)
+            joblib.delayed(headline_of)(estimator, samples_of(pool, rows), seed)
             for seed, rows in drawn
         )
     }
     log_ratios = [oracle_log_ratios(posterior, pool.labels, rows) for _, rows in drawn]
     figures["oracle"] = [headline(oracle.counted(one)) for one in log_ratios]
     figures["oracle, plug-in"] = [headline(oracle.plug_in(one)) for one in log_ratios]
-    theirs = published(_samples(pool, drawn[0][1]))
+    theirs = published(samples_of(pool, drawn[0][1]))
     figures |= {method: [headline(curve)] for method, curve in theirs.items()}
     return row(figures, experiment.truth(q))
 
@@ -189,7 +189,7 @@ def compare_estimators(
     drawn = [(q, seed, experiment.draw(pool.labels, size, q, seed)) for q in qs for seed in seeds]
     names = [one if isinstance(one, str) else repr(one) for one in estimators]
     found = joblib.Parallel(n_jobs=-1)(
-        joblib.delayed(headline_of)(estimator, _samples(pool, rows), seed)
+        joblib.delayed(headline_of)(estimator, samples_of(pool, rows), seed)
         for _, seed, rows in drawn
         for estimator in estimators
     )
@@ -212,16 +212,6 @@ def images(parts: datasets.Parts, size: int, q: int) -> dict[str, np.ndarray]:
     """Five classes of the test part, and as many samples of q classes of the other."""
     real = datasets.balanced(parts.test, 5, size, seed=0)
     return {"real": real, "generated": datasets.balanced(parts.train, q, size, seed=q)}
-
-
-def sources(found: datasets.Labeled, size: int, q: int) -> dict[str, np.ndarray]:
-    """Half of the sentences of four sources, and as many of the other half's first q sources."""
-    half = np.arange(len(found.labels)) % 2 == 0
-    real, rest = (datasets.Labeled(found.features[h], found.labels[h]) for h in (half, ~half))
-    return {
-        "real": datasets.balanced(real, 4, size, seed=0),
-        "generated": datasets.balanced(rest, q, size * q // 4, seed=q),
-    }
 
 
 def published(samples: dict[str, np.ndarray]) -> dict[str, PRCurve]:
@@ -247,7 +237,8 @@ def _even(size: int, present: int, classes: int) -> np.ndarray:
     return counts
 
 
-def _samples(pool: datasets.Labeled, rows: Sides[np.ndarray]) -> dict[str, np.ndarray]:
+def samples_of(pool: datasets.Labeled, rows: Sides[np.ndarray]) -> dict[str, np.ndarray]:
+    """Features of both sides."""
     return {side: pool.features[chosen] for side, chosen in rows._asdict().items()}
 
 

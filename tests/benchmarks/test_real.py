@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import datasets, draw_classes
-from benchmarks.bench_real import images, sources
+from benchmarks.bench_real import EXPERIMENTS, images, samples_of
 from tradeoff import pr_curve
 
 pytestmark = pytest.mark.slow
@@ -33,8 +33,11 @@ def test_dropped_classes_cost_recall_and_invented_ones_precision(curves):
 def test_dropped_sources_of_texts_cost_recall():
     found = datasets.texts(datasets.QUICK)
     assert len(np.unique(found.labels)) == 4
-    half = 4 * (np.bincount(found.labels).min() // 2)
-    recalls = {q: estimate(sources(found, half, q)).recall(0.4) for q in (2, 4)}
+    recalls = {}
+    for q in (2, 4):
+        rows = EXPERIMENTS["texts"].draw(found.labels, datasets.QUICK, q, seed=0)
+        assert rows.map(len) == (4 * 200, q * 200)
+        recalls[q] = estimate(samples_of(found, rows)).recall(0.4)
     assert recalls[4] > 0.85
     assert recalls[2] < 0.8  # the truth is 0.5
 
