@@ -243,7 +243,7 @@ def samples_of(pool: datasets.Labeled, rows: Sides[np.ndarray]) -> dict[str, np.
 
 
 # Mean errors not to exceed. Fashion-MNIST and texts: what the stack without a kernel reached on one
-# draw, 0.0634 and 0.0454, plus NOISE.
+# draw of the samples, without an allowance for the noise of that draw.
 SIZES = {
     "CIFAR-10, N = 5,000": ("CIFAR-10", 5000, 0.088),
     "CIFAR-10, N = 1,000": ("CIFAR-10", 1000, None),
