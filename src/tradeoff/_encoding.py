@@ -42,6 +42,8 @@ RESULTS = {
     "Finding": "tradeoff.evaluation.findings:Finding",
     "HeldOut": "tradeoff.curves.estimate:HeldOut",
     "HeldOutLogRatios": "tradeoff.core.held_out:HeldOutLogRatios",
+    "Loss": "tradeoff.inference.losses:Loss",
+    "Losses": "tradeoff.inference.losses:Losses",
     "Measured": "tradeoff.metrics.family:Measured",
     "MeasuredCurve": "tradeoff.metrics.family:MeasuredCurve",
     "Moments": "tradeoff.moments.frechet:Moments",

@@ -107,6 +107,13 @@ class MeasureSettings:
     folds: int = field(
         default=5, metadata={"help": "Number of folds over which training and counting rotate."}
     )
+    repeats: Literal["auto", "copies", "draws"] = field(
+        default="auto",
+        metadata={
+            "help": "What equal samples are: copies of one sample, or independent draws of one "
+            "value (categories, counts); auto decides by how they repeat."
+        },
+    )
     k: int = field(default=5, metadata={"help": "Rank of neighbors."})
     diagnose: bool = field(
         default=True,

@@ -144,7 +144,8 @@ def test_equal_values_have_one_place_on_both_sides():
     rng = np.random.default_rng(0)
     real = rng.integers(0, 45, (800, 1)).astype(float)
     generated = rng.integers(0, 55, (800, 1)).astype(float)
-    run = estimate({"real": real, "generated": generated}, estimator="gaussians")
+    samples = {"real": real, "generated": generated}
+    run = estimate(samples, estimator="gaussians", repeats="copies")
     for value in range(45):
         places = {*run.real.folds[real[:, 0] == value]} | {
             *run.generated.folds[generated[:, 0] == value]
@@ -264,5 +265,5 @@ def test_an_estimator_that_returns_nan_is_not_counted_in_silence():
 
 
 def test_roles_cannot_be_swapped_by_position():
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidInputError, match="Name the two sides: pr_curve"):
         pr_curve(np.zeros((30, 2)), np.ones((30, 2)))

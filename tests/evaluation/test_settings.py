@@ -30,6 +30,7 @@ CHANGED = Settings(
     protocol="adm",
     estimator="fast",
     folds=4,
+    repeats="copies",
     k=3,
     diagnose=False,
     level=0.9,

@@ -27,6 +27,7 @@ from tradeoff.data import Broken
 from tradeoff.engine.local import Embedded
 from tradeoff.evaluation import Comparison, Difference, Finding, Reference, SampleValues, compare
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference.losses import Loss
 from tradeoff.metrics import Measured, Score
 from tradeoff.metrics.family import MeasuredCurve
 from tradeoff.moments import Moments, PartScores
@@ -123,6 +124,8 @@ MAKE = {
     "CurveComparison": lambda: compare_curves(estimate(), pr_curve(**BOTH, **FAST)),
     "CurveEstimate": estimate,
     "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
+    "Loss": lambda: Loss(factor=3.0, at_least=0.2),
+    "Losses": lambda: estimate().losses(),
     "Diagnosis": diagnosis,
     "Difference": lambda: Difference(
         first=LONG, second="b", key="curve.recall", value=0.1, low=0.0, high=0.2, p_value=0.01,

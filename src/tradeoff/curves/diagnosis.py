@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._result import Result
+from tradeoff._sides import by_name
 from tradeoff._validation import check_seed
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.exceptions import InvalidInputError
@@ -134,6 +135,7 @@ class Diagnosis(Result):
         return "No sign of a gap between the curve and the truth."
 
 
+@by_name
 def diagnose(
     *,
     real: npt.ArrayLike,
@@ -179,6 +181,7 @@ def diagnose_pair(
     estimator: Any = "stack",
     folds: int = 5,
     seed: int = 0,
+    repeats: str = "auto",
     jobs: int | None = None,
     progress: bool = True,
 ) -> Diagnosis:
@@ -197,6 +200,7 @@ def diagnose_pair(
             estimator=by,
             folds=folds,
             seed=seed,
+            repeats=repeats,
             jobs=jobs,
             progress=progress,
         )

@@ -7,25 +7,27 @@ counted curve is never below the truth, whatever the estimator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tradeoff._result import Result
-from tradeoff._sides import Sides
+from tradeoff._sides import Sides, by_name
 from tradeoff._validation import FloatArray, check_seed
 from tradeoff.core.headline import headline_of
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.core.profile import RatioProfile
 from tradeoff.curves.crossfit import cross_fit
 from tradeoff.curves.folds import Split, place
+from tradeoff.curves.repeats import Repeats
 from tradeoff.exceptions import UndefinedError
 from tradeoff.inference.certificate import certify
 from tradeoff.inference.intervals import CurveInterval, curve_interval
+from tradeoff.inference.losses import Losses, established_losses
 from tradeoff.provenance import software_versions
 from tradeoff.ratio.registry import find_estimator
-from tradeoff.ratio.stack import combines, projected_columns, row_caps
+from tradeoff.ratio.stack import combines, counting_values, projected_columns, row_caps
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
@@ -133,12 +135,23 @@ class CurveEstimate(Result):
             level: probability of covering.
             simultaneous: whether all intervals shall cover together.
         """
-        groups = self.sides.map(
+        return curve_interval(
+            self.held_out, lam, level=level, simultaneous=simultaneous, groups=self._groups
+        )
+
+    @property
+    def _groups(self) -> Sides[npt.NDArray[Any] | None]:
+        return self.sides.map(
             lambda side: None if side.groups is None else side.groups[side.counted]
         )
-        return curve_interval(
-            self.held_out, lam, level=level, simultaneous=simultaneous, groups=groups
-        )
+
+    def losses(self, *, level: float = 0.95) -> Losses:
+        """What is established of losses; see `established_losses`.
+
+        Args:
+            level: Confidence level of each statement.
+        """
+        return established_losses(self.held_out, level=level, groups=self._groups)
 
     def with_band(self, *, level: float = 0.95) -> PRCurve:
         """The shown curve with a band that covers all slopes in [1/20, 20] together.
@@ -194,6 +207,7 @@ class CurveEstimate(Result):
         return RatioProfile.from_masses(p / p.sum(), q / q.sum())
 
 
+@by_name
 def pr_curve(
     *,
     real: npt.ArrayLike,
@@ -201,6 +215,7 @@ def pr_curve(
     estimator: Estimator | str = "stack",
     folds: int = 5,
     seed: int = 0,
+    repeats: str = "auto",
     real_groups: Sequence[object] | None = None,
     generated_groups: Sequence[object] | None = None,
     progress: bool = True,
@@ -212,9 +227,13 @@ def pr_curve(
         generated: Features of generated samples, shape (m, d).
         estimator: Estimator of log p/q, by name or as a configuration.
         folds: Number of folds over which training and counting rotate, at least 3; 1 is a single
-            split, one half for training and the other for counting, in which exact copies count
-            as independent samples and are divided too.
+            split, one half for training and the other for counting, in which equal rows always
+            count as independent samples.
         seed: Seed of the folds and of the estimator.
+        repeats: What equal rows are: "copies" of one sample, kept together in one fold, or
+            independent "draws" of one value (categories, counts, rounded numbers), divided among
+            folds. "auto" takes them for draws if at least half of the rows of each side repeat,
+            and on one side at least a third of those repeat on the other side too.
         real_groups: Group of each real sample, kept together in one fold (frames of a video,
             augmentations of an image), length n; each distinct sample on its own if not given.
         generated_groups: The same for generated samples, length m.
@@ -238,7 +257,9 @@ def pr_curve(
         real_groups=real_groups,
         generated_groups=generated_groups,
     )
-    return estimate_curve(pair, estimator=estimator, folds=folds, seed=seed, progress=progress)
+    return estimate_curve(
+        pair, estimator=estimator, folds=folds, seed=seed, repeats=repeats, progress=progress
+    )
 
 
 def estimate_curve(
@@ -247,13 +268,17 @@ def estimate_curve(
     estimator: Any = "stack",
     folds: int = 5,
     seed: int = 0,
+    repeats: str = "auto",
     jobs: int | None = None,
     progress: bool = True,
 ) -> CurveEstimate:
     """The curve of a pair; see `pr_curve`."""
     model, seed = find_estimator(estimator), check_seed(seed)
+    equal = Repeats.of(pair, repeats)
+    if equal.are_draws:
+        model = counting_values(model)
     split = Split.of(folds, every_pair=combines(model))
-    placed = place(pair, split, seed=seed)
+    placed = place(pair, split, equal, seed=seed)
     log_ratios = cross_fit(model, placed, split, seed=seed, jobs=jobs, progress=progress)
     real, generated = (
         HeldOut(log_ratios=values, folds=split.parts(side.fold_keys), groups=side.groups)
@@ -279,6 +304,7 @@ def estimate_curve(
             "components": projected_columns(model, pair.columns),
             "row_caps": row_caps(model),
             "grouped": any(side.groups is not None for side in pair),
+            "repeats": asdict(equal),
             "digest": pair.real.digest_for(seed),
             "versions": software_versions(),
         },

@@ -16,6 +16,7 @@ from tradeoff.exceptions import InvalidInputError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tradeoff.curves.repeats import Repeats
     from tradeoff.samples import Pair, Side
 
 __all__ = ["Placed", "Split", "place"]
@@ -86,11 +87,17 @@ class Placed:
     seed: int
 
     @classmethod
-    def of(cls, side: Side, split: Split, *, seed: int) -> Placed:
-        """Groups place samples where they are given, and content does where not."""
+    def of(cls, side: Side, *, divide_equal: bool, seed: int) -> Placed:
+        """Groups place samples where they are given, and content does where not.
+
+        Args:
+            side: The samples.
+            divide_equal: Whether equal samples are placed independently.
+            seed: Seed of the keys.
+        """
         keys = side.group_keys_for(seed)
         if keys is None:
-            keys = side.draws_for(seed) if split.folds == 1 else side.keys_for(seed)
+            keys = side.draws_for(seed) if divide_equal else side.keys_for(seed)
         return cls(side, keys, seed)
 
     @cached_property
@@ -106,11 +113,12 @@ class Placed:
         return np.unique(self.fold_keys, return_inverse=True)[1]
 
 
-def place(pair: Pair, split: Split, *, seed: int) -> Sides[Placed]:
-    """Both sides with their places; equal samples or groups have the same place on both."""
-    sides = Sides(*(Placed.of(side, split, seed=seed) for side in pair))
+def place(pair: Pair, split: Split, repeats: Repeats, *, seed: int) -> Sides[Placed]:
+    """Both sides with their places; copies and groups have the same place on both."""
+    divide_equal = repeats.are_draws or split.folds == 1
+    sides = Sides(*(Placed.of(side, divide_equal=divide_equal, seed=seed) for side in pair))
     for placed in sides:
-        _check_size(placed)
+        _check_size(placed, repeats)
     few = [keys for placed in sides if (keys := np.unique(placed.fold_keys)).size < _FEW_VALUES]
     if few:  # hashes would leave folds empty where there are only a few values to place
         ranked = np.unique(np.concatenate(few))
@@ -126,7 +134,7 @@ def _by_rank(placed: Placed, ranked: npt.NDArray[np.uint64]) -> npt.NDArray[np.u
     return np.where(np.isin(keys, ranked), rank, keys)
 
 
-def _check_size(placed: Placed) -> None:
+def _check_size(placed: Placed, repeats: Repeats) -> None:
     side = placed.side
     groups = len(np.unique(placed.fold_keys))
     if side.groups is not None and groups < _FEWEST_SAMPLES:
@@ -137,7 +145,7 @@ def _check_size(placed: Placed) -> None:
         raise InvalidInputError(
             f"`{side.name}` must hold at least {_FEWEST_SAMPLES} samples. Got {len(side)}."
         )
-    if side.distinct < _FEWEST_VALUES:
+    if side.distinct < _FEWEST_VALUES and not repeats.are_draws:
         raise InvalidInputError(
             f"`{side.name}` must hold at least {_FEWEST_VALUES} distinct samples. "
             f"Got {side.distinct}: count so few values, and use RatioProfile.from_masses."

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import ndtri
@@ -206,6 +206,7 @@ def compare(
     protocol: str | None = None,
     k: int = 5,
     folds: int = 5,
+    repeats: Literal["auto", "copies", "draws"] = "auto",
     level: float = 0.95,
     diagnose: bool = True,
     seed: int = 0,
@@ -222,6 +223,8 @@ def compare(
         protocol: Recipe of the literature in place of metrics.
         k: Rank of neighbors.
         folds: Number of folds over which training and counting rotate.
+        repeats: What equal samples are for the curve: "copies" of one sample, independent "draws"
+            of one value, or "auto" to decide by how they repeat.
         level: Probability with which all confidence intervals of differences cover together.
         diagnose: Whether to measure the curve of real against real data, and whether curves are
             tight.
@@ -248,6 +251,7 @@ def compare(
         protocol=protocol,
         k=k,
         folds=folds,
+        repeats=repeats,
         level=level,
         diagnose=diagnose,
         seed=seed,

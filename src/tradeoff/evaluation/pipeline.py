@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -59,6 +59,7 @@ def evaluate(
     protocol: str | None = None,
     k: int = 5,
     folds: int = 5,
+    repeats: Literal["auto", "copies", "draws"] = "auto",
     level: float = 0.95,
     diagnose: bool = True,
     seed: int = 0,
@@ -81,6 +82,8 @@ def evaluate(
         protocol: Recipe of the literature in place of metrics, by its name in `PROTOCOLS`.
         k: Rank of neighbors.
         folds: Number of folds over which training and counting rotate.
+        repeats: What equal samples are for the curve: "copies" of one sample, independent "draws"
+            of one value, or "auto" to decide by how they repeat.
         level: Probability with which confidence intervals cover.
         diagnose: Whether to measure the curve of real against real data, and whether the curve is
             tight.
@@ -108,6 +111,7 @@ def evaluate(
         protocol=protocol,
         k=k,
         folds=folds,
+        repeats=repeats,
         level=level,
         diagnose=diagnose,
         seed=seed,
@@ -130,6 +134,7 @@ def checked(found: Settings) -> Settings:
     if found.protocol is not None:
         check_choice("protocol", found.protocol, PROTOCOLS)
     check_choice("broken", found.broken, ("skip", "stop"))
+    check_choice("repeats", found.repeats, ("auto", "copies", "draws"))
     check_type("trusted", found.trusted, bool)
     keys = resolve_keys(found.metrics or ())
     level = check_share("level", found.level)
@@ -228,6 +233,7 @@ class Opened:
             keys=resolve_keys(settings.metrics or ()),
             estimator=settings.estimator,
             folds=settings.folds,
+            repeats=settings.repeats,
             k=settings.k,
             diagnose=settings.diagnose,
             level=settings.level,

@@ -85,6 +85,7 @@ def curve_interval(
     *,
     level: float = 0.95,
     simultaneous: bool = False,
+    always_widen: bool = False,
     groups: Sides[npt.NDArray[Any] | None] | None = None,
 ) -> CurveInterval:
     r"""Intervals of a held-out curve, each at its own slope or all together.
@@ -99,6 +100,8 @@ def curve_interval(
         lam: Slopes in (0, ∞), shape (n,).
         level: Confidence level, in (0, 1).
         simultaneous: Whether all intervals cover together with probability `level`.
+        always_widen: Whether every interval is widened by :math:`\sqrt2`, so that one that excludes
+            :math:`\min(1, \lambda)` is a valid test of identical distributions.
         groups: Group of each sample of both sides, shapes (n,) and (m,), if samples of a group are
             not independent; None for a side whose samples are.
 
@@ -135,7 +138,8 @@ def curve_interval(
     value = passed + slopes * rejected
     below = np.hypot(slopes * below_b, below_a)
     above = np.hypot(slopes * above_b, above_a)
-    widened = np.where(value + above >= np.minimum(1.0, slopes), _NEAR_IDENTITY, 1.0)
+    near_identity = value + above >= np.minimum(1.0, slopes)
+    widened = np.where(near_identity | always_widen, _NEAR_IDENTITY, 1.0)
     limits = np.stack((np.maximum(value - widened * below, 0.0), value + widened * above), axis=1)
     return CurveInterval(lam=slopes, level=level, precision=limits, simultaneous=simultaneous)
 

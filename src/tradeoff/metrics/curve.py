@@ -9,6 +9,7 @@ from tradeoff._sides import Sides
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES, diagnose_pair
 from tradeoff.curves.estimate import estimate_curve
+from tradeoff.curves.repeats import Repeats
 from tradeoff.metrics.family import Measured, MeasuredCurve, Request
 from tradeoff.metrics.score import Score
 from tradeoff.samples import Pair, Side
@@ -29,9 +30,13 @@ def measure(pair: Pair, request: Request) -> Measured:
         "seed": request.seed,
         "progress": request.progress,
     }
-    has_few_values = any(_has_few_values(side) for side in pair)
-    grouped = Pair(*(_with_copies_as_groups(side) for side in pair))
-    estimate = estimate_curve(grouped, folds=request.folds, **options)
+    repeats = Repeats.of(pair, request.repeats)
+    options["repeats"] = repeats.assumed
+    counted, has_few_values = pair, False
+    if not repeats.are_draws:
+        counted = Pair(*(_with_copies_as_groups(side) for side in pair))
+        has_few_values = any(_has_few_values(side) for side in pair)
+    estimate = estimate_curve(counted, folds=request.folds, **options)
     curve = MeasuredCurve(
         estimate=estimate,
         band=estimate.with_band(level=request.level),

@@ -34,6 +34,7 @@ class Request:
         keys: Keys of the metrics.
         estimator: Estimator of the likelihood ratio behind the curve.
         folds: Number of folds over which training and counting rotate.
+        repeats: What equal rows are: "copies", "draws", or "auto" to decide by how they repeat.
         k: Rank of neighbors.
         diagnose: Whether the curve's ceiling and tightness are measured too.
         level: Probability with which intervals cover.
@@ -49,6 +50,7 @@ class Request:
     keys: tuple[str, ...]
     estimator: Any = "stack"
     folds: int = 5
+    repeats: str = "auto"
     k: int = 5
     diagnose: bool = True
     level: float = 0.95

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["kernel_distance"]
 
-_DEGREE = 3
 _OFFSET = 1.0
 
 
@@ -82,5 +81,7 @@ def _unbiased(x: FloatArray, y: FloatArray) -> float:
 
 
 def _kernel(x: FloatArray, y: FloatArray | None = None) -> FloatArray:
-    products = x @ (x if y is None else y).T
-    return np.asarray((products / x.shape[1] + _OFFSET) ** _DEGREE)
+    kernel: FloatArray = x @ (x if y is None else y).T
+    kernel /= x.shape[1]
+    kernel += _OFFSET
+    return kernel * kernel * kernel  # several times as fast as a power

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from tradeoff._result import Result
+from tradeoff._sides import by_name
 from tradeoff._validation import (
     FloatArray,
     check_count,
@@ -74,6 +75,7 @@ class Calibrated:
         return self.calibrate(self.ratio.log_ratio(x))
 
 
+@by_name
 def calibrated_ratio(
     *,
     real: npt.ArrayLike,
@@ -170,6 +172,7 @@ class Reliability(Result):
         return tuple(found)
 
 
+@by_name
 def reliability(
     *, real: npt.ArrayLike, generated: npt.ArrayLike, bins: int = 10, level: float = 0.95
 ) -> Reliability:

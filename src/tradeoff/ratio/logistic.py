@@ -19,7 +19,7 @@ from scipy.special import expit
 from tradeoff._validation import FloatArray, check_features
 from tradeoff.ratio.base import Standardizer, thin
 
-__all__ = ["Logistic"]
+__all__ = ["Logistic", "PenalizedRegression"]
 
 Array = npt.NDArray[Any]
 BoolArray = npt.NDArray[np.bool_]
@@ -61,7 +61,7 @@ class Logistic:
         rng = np.random.default_rng(seed)
         several = len(self.penalties) > 1
         penalty, start = self._choose(rng, x, is_real) if several else (self.penalties[0], None)
-        weights, intercept = _Regression(x, is_real).fit(penalty, start)
+        weights, intercept = PenalizedRegression(x, is_real).fit(penalty, start)
         return LinearLogRatio(standardize, weights, intercept)
 
     def _choose(
@@ -75,7 +75,7 @@ class Logistic:
         parts = [is_real[held_out], is_real[~held_out]]
         if not all(part.any() and not part.all() for part in parts):
             return self.penalties[0], None
-        regression = _Regression(x[~held_out], is_real[~held_out])
+        regression = PenalizedRegression(x[~held_out], is_real[~held_out])
         losses: list[float] = []
         fits: list[tuple[FloatArray, float]] = []
         for penalty in self.penalties:
@@ -102,7 +102,7 @@ class LinearLogRatio:
         return self.standardize(x) @ self.weights + self.intercept
 
 
-class _Regression:
+class PenalizedRegression:
     r"""Penalized logistic regression, each side counting the same.
 
     .. math:: \tfrac12 \|w\|^2 + C \sum_i c_i \log(1 + e^{-y_i(\langle w, x_i\rangle + b)})
@@ -119,20 +119,25 @@ class _Regression:
         self.gram = (x.T @ x).astype(np.float64)
 
     def fit(
-        self, penalty: float, start: tuple[FloatArray, float] | None = None
+        self,
+        penalty: float,
+        start: tuple[FloatArray, float] | None = None,
+        real_weight: float = 1.0,
     ) -> tuple[FloatArray, float]:
-        """Weights and intercept."""
+        """Weights and intercept; real samples may count more or less than generated ones."""
         n, d = self.x.shape
         bound = 0.25 * penalty * self.gram
         bound.flat[:: d + 1] += 1.0
         root = cholesky(bound, lower=True, overwrite_a=True, check_finite=False)
         scale = np.sqrt(0.25 * penalty * n)
+        balance = np.where(self.sign > 0, real_weight, 1.0) * (2.0 / (1.0 + real_weight))
+        count = (self.count * balance).astype(self.x.dtype)
 
         def loss(u: FloatArray) -> tuple[float, FloatArray]:
             w = solve_triangular(root, u[:-1], lower=True, trans=1, check_finite=False)
             margin = self.sign * (self.x @ w.astype(self.x.dtype) + u[-1] / scale)
-            slope = -penalty * self.count * self.sign * expit(-margin)
-            value = penalty * float(self.count @ np.logaddexp(0.0, -margin)) + 0.5 * float(w @ w)
+            slope = -penalty * count * self.sign * expit(-margin)
+            value = penalty * float(count @ np.logaddexp(0.0, -margin)) + 0.5 * float(w @ w)
             gradient = (slope @ self.x).astype(np.float64) + w
             inner = solve_triangular(root, gradient, lower=True, check_finite=False)
             return value, np.append(inner, float(slope.sum()) / scale)

@@ -11,24 +11,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_features
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.base import MOST_COMPONENTS, Projection
+from tradeoff.ratio.base import MOST_COMPONENTS, Projection, in_padded_blocks
 from tradeoff.ratio.combination import Combiner, MemberScores
 from tradeoff.ratio.gaussian import Gaussians
-from tradeoff.ratio.kernel import KernelDensity
+from tradeoff.ratio.kernel_logistic import KernelLogistic
 from tradeoff.ratio.logistic import Logistic
-from tradeoff.ratio.quantized import Quantized
 from tradeoff.ratio.trees import BoostedTrees
+from tradeoff.ratio.values import ValueCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tradeoff.ratio.base import Estimator, LogRatio
 
-__all__ = ["Stack", "combines", "fit_members", "projected_columns", "row_caps"]
+__all__ = ["Stack", "combines", "counting_values", "fit_members", "projected_columns", "row_caps"]
 
 _PARTS = 4
+_NARROW = 0.03  # sees modes that are much closer than most samples
 _OUTERMOST = 10
 _SMALLEST_GAP = 1e-6
 _FARTHEST = 1e6
@@ -40,8 +42,8 @@ def _default_members() -> tuple[Estimator, ...]:
         BoostedTrees(),
         Gaussians(),
         Gaussians(shrunk=True),
-        Quantized(),
-        KernelDensity(),
+        KernelLogistic(),
+        KernelLogistic(bandwidth=_NARROW, landmarks=200),
     )
 
 
@@ -74,6 +76,7 @@ class Stack:
                 f"`members` must be configured estimators, at least one. Got {self.members!r}."
             )
 
+    @single_threaded
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> StackLogRatio:
         """Fit on samples of shape (n, d) and (m, d), leaving out a quarter at a time.
 
@@ -107,8 +110,12 @@ class StackLogRatio:
     fits: Sequence[FittedMembers]
     combine: Combiner
 
+    @single_threaded
     def log_ratio(self, x: FloatArray) -> FloatArray:
-        """Log p/q of samples of shape (n, d)."""
+        """Log p/q of samples of shape (n, d); bit for bit the same in any batch."""
+        return in_padded_blocks(self._mean, np.asarray(x, np.float64))
+
+    def _mean(self, x: FloatArray) -> FloatArray:
         return np.asarray(np.mean([self.combine(fitted(x)) for fitted in self.fits], axis=0))
 
 
@@ -143,7 +150,7 @@ class FittedMembers:
         narrow = {side: project(x) for side, x in wide.items()} if project else wide
         return cls(
             [
-                member.fit(**(narrow if projected else wide), seed=seed)
+                _fit_member(member, narrow if projected else wide, seed)
                 for member, projected in zip(members, projects, strict=True)
             ],
             projects,
@@ -153,22 +160,41 @@ class FittedMembers:
 
     def __call__(self, x: FloatArray) -> MemberScores:
         """Log-ratios by every member, and range exceedance."""
-        if not len(x):
-            return MemberScores(
-                np.empty((0, len(self.members))), np.empty((0, 3 * len(self.ranges)))
-            )
+        if not len(x):  # as many columns as for samples, and no rows
+            return MemberScores(*(part[:0] for part in self(np.zeros((1, x.shape[1])))))
         narrow = self.project(x) if self.project else x
         log_ratios = [
-            member.log_ratio(narrow if projected else x)
+            _log_ratios(member, narrow if projected else x)
             for member, projected in zip(self.members, self.projects, strict=True)
         ]
         hints = [np.empty((len(x), 0)), *(outside(x) for outside in self.ranges)]
-        return MemberScores(np.stack(log_ratios, axis=1), np.concatenate(hints, axis=1))
+        return MemberScores(np.concatenate(log_ratios, axis=1), np.concatenate(hints, axis=1))
+
+
+def _fit_member(member: Estimator, sides: dict[str, FloatArray], seed: int) -> LogRatio:
+    fit_projected = getattr(member, "fit_projected", None)
+    if fit_projected is None:
+        return member.fit(**sides, seed=seed)
+    fitted: LogRatio = fit_projected(sides["real"], sides["generated"], seed)
+    return fitted
+
+
+def _log_ratios(member: LogRatio, x: FloatArray) -> FloatArray:
+    """One column, or several of a member that has several fits."""
+    several = getattr(member, "log_ratio_of_each", None)
+    return np.asarray(several(x) if several else member.log_ratio(x)[:, None])
 
 
 def combines(estimator: Estimator) -> bool:
     """Whether an estimator has members whose scores are combined."""
     return hasattr(estimator, "fit_members")
+
+
+def counting_values(estimator: Estimator) -> Estimator:
+    """A stack with a member that counts equal rows; other estimators as they are."""
+    if not isinstance(estimator, Stack) or ValueCounts() in estimator.members:
+        return estimator
+    return Stack((*estimator.members, ValueCounts()))
 
 
 def fit_members(

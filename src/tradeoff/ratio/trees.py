@@ -24,9 +24,9 @@ class BoostedTrees:
     """Histogram gradient boosting; above 64 columns on principal components.
 
     Args:
-        learning_rate: of the boosting.
-        most_iterations: number of trees at most.
-        most_rows: rows of each side used at most.
+        learning_rate: Weight of each tree.
+        most_iterations: Number of trees at most.
+        most_rows: Rows of each side that are used at most.
 
     Example:
         Trees see a ring that no linear rule sees:
@@ -42,8 +42,8 @@ class BoostedTrees:
     """
 
     projects: ClassVar[bool] = True
-    learning_rate: float = 0.1
-    most_iterations: int = 200
+    learning_rate: float = 0.2
+    most_iterations: int = 100
     most_rows: int = 20_000
 
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> ClassifierLogRatio:

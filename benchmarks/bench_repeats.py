@@ -1,0 +1,176 @@
+"""Equal rows, as draws of a few values and as copies, and sides of unequal sizes.
+
+Atoms: values in five dimensions with probabilities of which neither side's follows from the place.
+The error of a row is that of the mean raw curve over seeds, relative to min(1, λ), the largest over
+five slopes; "below" is how far it lies below the truth, in standard errors. N = 2,000 and 20 seeds
+for equal rows, 60 seeds for unequal sizes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import norm
+
+from benchmarks.bench_truth import curve_in_one_process, over_seeds
+from benchmarks.harness import Row, run
+from benchmarks.laws import gaussians
+from tradeoff._sides import Sides
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SLOPES = np.array([0.05, 0.4, 1.0, 2.5, 20.0])
+N = 2000
+SEEDS = 20
+_WITHIN = 0.10
+_BIAS = 0.04
+_STANDARD_ERRORS = float(norm.isf(1e-3 / SLOPES.size))
+
+Samples = dict[str, np.ndarray]
+
+
+def atoms(count: int, seed: int, n: int = N) -> tuple[Samples, np.ndarray]:
+    """Samples of two distributions over the same values, and the true precision."""
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(count, 5))
+    masses = rng.dirichlet(np.ones(count), 2)
+    return _drawn(rng, places, masses, n)
+
+
+def table(seed: int, n: int = N) -> tuple[Samples, np.ndarray]:
+    """A table of four categories with 3, 4, 5 and 6 levels, one column per level."""
+    rng = np.random.default_rng(seed)
+    levels = (3, 4, 5, 6)
+    codes = np.stack(np.meshgrid(*map(np.arange, levels), indexing="ij"), axis=-1).reshape(-1, 4)
+    rows = np.concatenate(
+        [np.eye(size)[column] for size, column in zip(levels, codes.T, strict=True)], axis=1
+    )
+    masses = np.exp(rng.normal(size=(2, len(rows))))
+    return _drawn(rng, rows, masses / masses.sum(1, keepdims=True), n)
+
+
+def bytes_of(seed: int, n: int = N) -> tuple[Samples, np.ndarray]:
+    """Two columns of eight bits: rounded Gaussians of standard deviation 4, half of one apart."""
+    rng = np.random.default_rng(seed)
+    grid = np.arange(256.0)
+    edges = np.append(grid - 0.5, 255.5)
+    marginals = [np.diff(norm.cdf(edges, center, 4.0)) for center in (128.0, 132.0)]
+    places = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+    masses = np.stack([np.outer(one, one).ravel() for one in marginals])
+    return _drawn(rng, places, masses / masses.sum(1, keepdims=True), n)
+
+
+def _drawn(
+    rng: np.random.Generator, places: np.ndarray, masses: np.ndarray, n: int
+) -> tuple[Samples, np.ndarray]:
+    real, generated = (places[rng.choice(len(places), n, p=mass)] for mass in masses)
+    truth = np.minimum(SLOPES[:, None] * masses[0], masses[1]).sum(1)
+    return {"real": real, "generated": generated}, truth
+
+
+def copies(seed: int, *, repeated: float = 0.0, leaked: float = 0.0, n: int = N) -> Samples:
+    """Two samples of one distribution, some rows of both repeated, some leaked between sides."""
+    rng = np.random.default_rng(seed)
+    real, generated = rng.normal(size=(2, n, 5))
+    generated[: round(leaked * n)] = real[: round(leaked * n)]
+    extra = round(repeated * n)
+    real, generated = (np.concatenate((x, x[:extra])) for x in (real, generated))
+    return {"real": real, "generated": generated}
+
+
+def draws(make: Callable[[int], tuple[Samples, np.ndarray]], seeds: int = SEEDS) -> Row:
+    """Error of the mean raw curve of samples whose truth is known."""
+
+    def error(seed: int) -> Row:
+        samples, truth = make(1000 + seed)
+        found = curve_in_one_process(samples, seed=seed)
+        errors = (found.raw.precision(SLOPES) - truth) / np.minimum(1.0, SLOPES)
+        return {"errors": errors, "assumed": found.provenance["repeats"]["assumed"]}
+
+    found = over_seeds(error, seeds)
+    errors = np.array([one["errors"] for one in found])
+    mean, noise = errors.mean(0), errors.std(0, ddof=1) / np.sqrt(seeds)
+    return {
+        "assumed": ", ".join(sorted({one["assumed"] for one in found})),
+        "largest error": float(np.abs(mean).max()),
+        "below, standard errors": float(np.max(-mean / noise)),
+        "ratio": float(max(np.abs(mean).max() / _WITHIN, np.max(-mean / noise) / _STANDARD_ERRORS)),
+        "bar": 1.0,
+    }
+
+
+def alike(make: Callable[[int], Samples], seeds: int = SEEDS) -> Row:
+    """The mean raw curve at λ = 1 of two samples of one distribution, which must not be below 1."""
+
+    def lacking(seed: int) -> Row:
+        found = curve_in_one_process(make(2000 + seed), seed=seed)
+        return {
+            "below": 1.0 - found.raw.precision(1.0),
+            "assumed": found.provenance["repeats"]["assumed"],
+        }
+
+    found = over_seeds(lacking, seeds)
+    below = np.array([one["below"] for one in found])
+    noise = max(below.std(ddof=1) / np.sqrt(seeds), 1e-12)
+    return {
+        "assumed": ", ".join(sorted({one["assumed"] for one in found})),
+        "largest error": float(abs(below.mean())),
+        "below, standard errors": float(below.mean() / noise),
+        "ratio": float(below.mean() / noise / norm.isf(1e-3)),
+        "bar": 1.0,
+    }
+
+
+def unequal(distance: float, sizes: Sides[int], seeds: int = 60) -> Row:
+    """Bias at λ = 1 of the mean raw curve of two Gaussians in 16 columns."""
+    pair = gaussians(16, distance)
+    truth = float(pair.precision(np.array([1.0]))[0])
+
+    def bias(seed: int) -> Row:
+        rng = np.random.default_rng(3000 + seed)
+        samples = {
+            "real": pair.real(rng, sizes.real),
+            "generated": pair.generated(rng, sizes.generated),
+        }
+        return {"bias": curve_in_one_process(samples, seed=seed).raw.precision(1.0) - truth}
+
+    found = np.array([one["bias"] for one in over_seeds(bias, seeds)])
+    noise = found.std(ddof=1) / np.sqrt(seeds)
+    return {
+        "bias at λ = 1": float(found.mean()),
+        "below, standard errors": float(-found.mean() / noise),
+        "ratio": float(found.mean()),
+        "bar": _BIAS,
+    }
+
+
+CASES: dict[str, Callable[[], Row]] = {
+    **{
+        f"{count} values in five columns": lambda count=count: draws(
+            lambda seed: atoms(count, seed)
+        )
+        for count in (40, 200, 1000)
+    },
+    "four categories": lambda: draws(table),
+    "two columns of eight bits": lambda: draws(bytes_of),
+    "10% of rows twice": lambda: alike(lambda seed: copies(seed, repeated=0.1)),
+    "all rows twice": lambda: alike(lambda seed: copies(seed, repeated=1.0)),
+    "10% leaked": lambda: alike(lambda seed: copies(seed, leaked=0.1)),
+    "10% leaked, all rows twice": lambda: alike(
+        lambda seed: copies(seed, repeated=1.0, leaked=0.1)
+    ),
+    **{
+        f"Gaussians {distance} apart, {real:,} real and {generated:,} generated": (
+            lambda distance=distance, real=real, generated=generated: unequal(
+                distance, Sides(real, generated)
+            )
+        )
+        for distance in (1, 2)
+        for real, generated in ((200, 5000), (5000, 200))
+    },
+}
+
+if __name__ == "__main__":
+    run("repeats", "Equal rows and unequal sizes: errors of the mean raw curve", CASES)
