@@ -1,6 +1,9 @@
 """Equal rows, as draws of a few values and as copies, and sides of unequal sizes.
 
-Atoms: values in five dimensions with probabilities of which neither side's follows from the place.
+Atoms: values in five dimensions whose probabilities do not follow from their place. With 1,000 of
+them and two samples for each, the best rule there is (posterior means of both probabilities, four
+fifths of the samples) has an error of 0.146, so that row has a bar of its own; where probabilities
+follow from the place, as in rounded data, the other rows' bar applies.
 The error of a row is that of the mean raw curve over seeds, relative to min(1, λ), the largest over
 five slopes; "below" is how far it lies below the truth, in standard errors. N = 2,000 and 20 seeds
 for equal rows, 60 seeds for unequal sizes.
@@ -25,18 +28,21 @@ SLOPES = np.array([0.05, 0.4, 1.0, 2.5, 20.0])
 N = 2000
 SEEDS = 20
 _WITHIN = 0.10
+_WITHIN_UNSTRUCTURED = 0.17
 _BIAS = 0.04
 _STANDARD_ERRORS = float(norm.isf(1e-3 / SLOPES.size))
 
 Samples = dict[str, np.ndarray]
 
 
-def atoms(count: int, seed: int, n: int = N) -> tuple[Samples, np.ndarray]:
+def atoms(count: int, seed: int, n: int = N, *, smooth: bool = False) -> tuple[Samples, np.ndarray]:
     """Samples of two distributions over the same values, and the true precision."""
     rng = np.random.default_rng(seed)
     places = rng.normal(size=(count, 5))
     masses = rng.dirichlet(np.ones(count), 2)
-    return _drawn(rng, places, masses, n)
+    if smooth:
+        masses = np.exp(0.8 * rng.normal(size=(2, 5)) @ places.T)
+    return _drawn(rng, places, masses / masses.sum(1, keepdims=True), n)
 
 
 def table(seed: int, n: int = N) -> tuple[Samples, np.ndarray]:
@@ -80,7 +86,9 @@ def copies(seed: int, *, repeated: float = 0.0, leaked: float = 0.0, n: int = N)
     return {"real": real, "generated": generated}
 
 
-def draws(make: Callable[[int], tuple[Samples, np.ndarray]], seeds: int = SEEDS) -> Row:
+def draws(
+    make: Callable[[int], tuple[Samples, np.ndarray]], seeds: int = SEEDS, within: float = _WITHIN
+) -> Row:
     """Error of the mean raw curve of samples whose truth is known."""
 
     def error(seed: int) -> Row:
@@ -96,7 +104,7 @@ def draws(make: Callable[[int], tuple[Samples, np.ndarray]], seeds: int = SEEDS)
         "assumed": ", ".join(sorted({one["assumed"] for one in found})),
         "largest error": float(np.abs(mean).max()),
         "below, standard errors": float(np.max(-mean / noise)),
-        "ratio": float(max(np.abs(mean).max() / _WITHIN, np.max(-mean / noise) / _STANDARD_ERRORS)),
+        "ratio": float(max(np.abs(mean).max() / within, np.max(-mean / noise) / _STANDARD_ERRORS)),
         "bar": 1.0,
     }
 
@@ -151,8 +159,14 @@ CASES: dict[str, Callable[[], Row]] = {
         f"{count} values in five columns": lambda count=count: draws(
             lambda seed: atoms(count, seed)
         )
-        for count in (40, 200, 1000)
+        for count in (40, 200)
     },
+    "1,000 values in five columns": lambda: draws(
+        lambda seed: atoms(1000, seed), within=_WITHIN_UNSTRUCTURED
+    ),
+    "1,000 values, probabilities by place": lambda: draws(
+        lambda seed: atoms(1000, seed, smooth=True)
+    ),
     "four categories": lambda: draws(table),
     "two columns of eight bits": lambda: draws(bytes_of),
     "10% of rows twice": lambda: alike(lambda seed: copies(seed, repeated=0.1)),

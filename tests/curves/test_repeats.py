@@ -79,3 +79,12 @@ def test_an_evaluation_of_draws_has_intervals():
     as_copies = evaluate(**samples, repeats="copies", **options)
     assert (as_copies["curve.recall"].low, as_copies["curve.recall"].high) == (0.0, 1.0)
     assert found["curve.recall"].value == pytest.approx(truth[1] / 0.4, abs=0.15)
+
+
+def test_equal_rows_of_both_sides_are_placed_independently():
+    """Held out together, they would be missing exactly where they contradict a fit."""
+    values = np.repeat(np.arange(300.0), 2)[:, None]
+    options = {"estimator": "gaussians", "repeats": "draws", "progress": False}
+    found = pr_curve(real=values, generated=values.copy(), **options)
+    same = (found.real.folds == found.generated.folds).mean()
+    assert 0.12 < same < 0.28  # 1/5 of 600, but for a chance below 1 in 100,000

@@ -59,16 +59,22 @@ def mixed_keys(keys: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def draw_keys(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def draw_keys(keys: npt.NDArray[np.uint64], *, first: int = 0) -> npt.NDArray[np.uint64]:
     """A hash of each key and of how many equal ones come before it, so that copies part ways.
 
     Where one part alone is counted, a value that many samples share must be in it in proportion.
+
+    Args:
+        keys: Key of each sample, shape (n,).
+        first: Number of the first of equal samples. It must differ between sides: equal samples of
+            both would otherwise be held out together, and a fit would miss exactly those that
+            contradict it.
     """
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     # Number of each row within its run of equal keys: its place minus the place of the run.
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    before = np.arange(keys.size) - np.repeat(starts, np.diff(np.append(starts, keys.size)))
+    before = first + np.arange(keys.size) - np.repeat(starts, np.diff(np.append(starts, keys.size)))
     number = np.empty_like(keys)
     number[order] = before.astype(np.uint64)
     return _hashed(pair.tobytes() for pair in np.stack((keys, number), axis=1))

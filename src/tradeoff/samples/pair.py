@@ -22,6 +22,8 @@ __all__ = ["Pair", "Side"]
 
 T = TypeVar("T")
 
+_OTHER_SIDE = 2**40  # more than any side has samples
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Side(Result):
@@ -101,8 +103,9 @@ class Side(Result):
         return mixed_keys(keys, seed)
 
     def draws_for(self, seed: int) -> npt.NDArray[np.uint64]:
-        """Like `keys_for`, but different for copies of a sample."""
-        return self.remember(("draws", seed), lambda: draw_keys(self.keys_for(seed)))
+        """Like `keys_for`, but different for copies of a sample, and independent of other sides."""
+        first = 0 if self.name == "real" else _OTHER_SIDE
+        return self.remember(("draws", seed), lambda: draw_keys(self.keys_for(seed), first=first))
 
     @property
     def distinct(self) -> int:
