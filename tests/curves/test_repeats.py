@@ -11,7 +11,7 @@ from tradeoff.samples import Pair
 DRAWS = {
     "40 values": lambda: atoms(40, 0, 800),
     "200 values": lambda: atoms(200, 0, 800),
-    "categories": lambda: table(0, 800),
+    "categories": lambda: table(0, 2000),
     "eight bits": lambda: bytes_of(0, 2000),
 }
 COPIES = {
