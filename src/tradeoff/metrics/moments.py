@@ -1,17 +1,15 @@
-"""Fréchet and kernel distance, with those of one half of the real samples to the other."""
+"""Fréchet and kernel distance."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tradeoff.metrics.baseline import score_of
 from tradeoff.metrics.family import Measured, Request
-from tradeoff.metrics.score import Score
 from tradeoff.moments import frechet_distance, kernel_distance
 from tradeoff.moments.frechet import Moments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tradeoff.samples import Pair
 
 __all__ = ["measure_frechet", "measure_kernel"]
@@ -21,32 +19,22 @@ _SUBSET = 1000
 
 def measure_frechet(pair: Pair, request: Request) -> Measured:
     """The Fréchet distance."""
-    return _measure("frechet.distance", pair, request, _frechet)
+    real = pair.real.remember("moments", lambda: Moments.of(pair.real.x, "real"))
+    value = frechet_distance(real=real, generated=pair.generated.x)
+    return _measured("frechet.distance", value, pair, request)
 
 
 def measure_kernel(pair: Pair, request: Request) -> Measured:
     """The kernel distance, averaged over subsets."""
-
-    def distance(pair: Pair) -> float:
-        return kernel_distance(
-            real=pair.real.features,
-            generated=pair.generated.features,
-            subset_size=min(_SUBSET, *pair.sizes.values()),
-            seed=request.seed,
-            progress=request.progress,
-        ).mean
-
-    return _measure("kernel.distance", pair, request, distance)
+    value = kernel_distance(
+        real=pair.real.features,
+        generated=pair.generated.features,
+        subset_size=min(_SUBSET, *pair.sizes.values()),
+        seed=request.seed,
+        progress=request.progress,
+    ).mean
+    return _measured("kernel.distance", value, pair, request)
 
 
-def _frechet(pair: Pair) -> float:
-    real = pair.real.remember("moments", lambda: Moments.of(pair.real.x, "real"))
-    return frechet_distance(real=real, generated=pair.generated.x)
-
-
-def _measure(key: str, pair: Pair, request: Request, distance: Callable[[Pair], float]) -> Measured:
-    baseline = pair.real_against_real(request.seed)
-    expected = None
-    if len(baseline.generated) > 1:
-        expected = pair.real.remember((key, request.seed), lambda: distance(baseline))
-    return Measured(scores={key: Score(value=distance(pair), expected=expected)})
+def _measured(key: str, value: float, pair: Pair, request: Request) -> Measured:
+    return Measured(scores={key: score_of(key, value, (None, None), pair, request)})

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._sides import Sides
 from tradeoff.exceptions import UndefinedError
+from tradeoff.metrics.baseline import neighbors_of, score_of
 from tradeoff.metrics.family import Measured, Request
 from tradeoff.metrics.registry import find_metric
-from tradeoff.metrics.score import Score
-from tradeoff.neighbors import OwnNeighbors, SupportMetrics, own_neighbors, support_metrics
+from tradeoff.neighbors import SupportMetrics, support_metrics
 from tradeoff.neighbors.metrics import METRIC_KEYS
-from tradeoff.neighbors.support import COVER, reach_of
+from tradeoff.neighbors.support import reach_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tradeoff.neighbors.scores import SupportScore
-    from tradeoff.samples import Pair, Side
+    from tradeoff.samples import Pair
 
 __all__ = ["measure", "neighbors_of"]
 
@@ -28,14 +27,14 @@ _NAMES = {key: name for name, key in METRIC_KEYS.items()}
 
 
 def measure(pair: Pair, request: Request) -> Measured:
-    """Neighbor metrics, each with what one half of the real samples scores against the other."""
+    """Neighbor metrics, each with its baseline."""
     names = [_NAMES[key] for key in request.keys]
     result = _support(pair, names, request)
-    perfect = _baseline(pair, names, request)
     values: Sides[dict[str, npt.NDArray[Any]]] = Sides({}, {})
     scores = {}
     for key, name in zip(request.keys, names, strict=True):
-        scores[key] = _score(result[name], None if perfect is None else perfect[name], request)
+        limits = _limits(result[name], request.level)
+        scores[key] = score_of(key, result[name].value, limits, pair, request)
         metric = find_metric(key)
         carrier = values.real if metric and metric.side == "real" else values.generated
         carrier[key] = result[name].samples
@@ -65,36 +64,8 @@ def _support(pair: Pair, names: Sequence[str], request: Request) -> SupportMetri
     )
 
 
-def neighbors_of(side: Side, ranks: int, *, progress: bool) -> OwnNeighbors:
-    """The nearest neighbors of samples among themselves, at least as far as a rank."""
-
-    def compute() -> OwnNeighbors:
-        return own_neighbors(side.features, ranks=ranks, progress=progress)
-
-    known = side.remember("neighbors", compute)
-    if known.index.shape[1] < ranks:
-        side.forget("neighbors")
-        known = side.remember("neighbors", compute)
-    return known
-
-
-def _baseline(pair: Pair, names: Sequence[str], request: Request) -> SupportMetrics | None:
-    baseline = pair.real_against_real(request.seed)
-    reach = request.k * (COVER if any("cover_" in name for name in names) else 1)
-    if len(baseline.generated) <= reach + 1:
-        return None
-    return pair.real.remember(
-        ("neighbors of halves", request.seed, request.k, tuple(names)),
-        lambda: _support(baseline, names, request),
-    )
-
-
-def _score(score: SupportScore, perfect: SupportScore | None, request: Request) -> Score:
-    """With the closed form of the baseline where there is one."""
-    limits: tuple[float | None, float | None] = (None, None)
-    with contextlib.suppress(UndefinedError):
-        limits = score.interval(request.level)
-    expected = score.expected
-    if expected is None and perfect is not None:
-        expected = perfect.value
-    return Score(value=score.value, low=limits[0], high=limits[1], expected=expected)
+def _limits(score: SupportScore, level: float) -> tuple[float | None, float | None]:
+    try:
+        return score.interval(level)
+    except UndefinedError:
+        return None, None

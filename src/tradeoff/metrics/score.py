@@ -17,26 +17,29 @@ class Score(Result):
         value: The number.
         low: Lower confidence limit; None where no honest interval is known.
         high: Upper confidence limit.
-        expected: The baseline, the same quantity when both sets come from the real data: one half
-            of the real samples against the other, or a closed form where there is one; None where
-            it was not measured.
-        expected_high: Upper limit of `expected`, where its own noise is known.
+        expected: The baseline: the mean score when both sets come from the real data, for the same
+            numbers of samples; None where it is not known.
+        expected_low: Lower confidence limit of the baseline; None where it is exact.
+        expected_high: Upper confidence limit of the baseline.
 
     Example:
         >>> from tradeoff.metrics import Score
         >>> print(Score(value=0.713, low=0.69, high=0.735, expected=0.998))
-        0.713 [0.690, 0.735], real against real 0.998
+        0.713 [0.690, 0.735], 0.998 expected when both sides come from the real data
     """
 
     value: float
     low: float | None = None
     high: float | None = None
     expected: float | None = None
+    expected_low: float | None = None
     expected_high: float | None = None
 
     def __str__(self) -> str:
         text = f"{number(self.value)} {self.interval_text}".rstrip()
-        return text if self.expected is None else f"{text}, real against real {self.expected_text}"
+        if self.expected is None:
+            return text
+        return f"{text}, {self.expected_text} expected when both sides come from the real data"
 
     @property
     def value_text(self) -> str:
@@ -52,7 +55,7 @@ class Score(Result):
 
     @property
     def expected_text(self) -> str:
-        """Of a perfect model, or nothing."""
+        """The baseline, or nothing."""
         return "" if self.expected is None else number(self.expected)
 
 

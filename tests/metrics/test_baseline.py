@@ -1,0 +1,112 @@
+"""Baselines: at the sizes of the samples, from the real ones alone."""
+
+import numpy as np
+import pytest
+
+from tradeoff.metrics import Request, Score
+from tradeoff.metrics.baseline import baseline_of, fewest_real
+from tradeoff.metrics.copies import measure as measure_copies
+from tradeoff.metrics.moments import measure_frechet
+from tradeoff.samples import Pair
+
+
+def pair_of(real=200, generated=200, columns=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return Pair.of(
+        real=rng.normal(size=(real, columns)), generated=rng.normal(size=(generated, columns))
+    )
+
+
+def request(*keys, **options):
+    return Request(keys=keys, **options)
+
+
+def test_the_frechet_baseline_is_that_of_the_same_size():
+    """One half against the other, as before, is twice as far apart."""
+    found = [
+        measure_frechet(pair_of(seed=seed), request("frechet.distance")).scores["frechet.distance"]
+        for seed in range(20)
+    ]
+    value, expected = (np.mean([getattr(s, n) for s in found]) for n in ("value", "expected"))
+    assert expected == pytest.approx(value, rel=0.2)
+    assert all(score.expected_low < score.expected < score.expected_high for score in found)
+
+
+def test_the_frechet_baseline_follows_the_sizes():
+    key = "frechet.distance"
+    many, few = (
+        baseline_of(key, pair_of(generated=size), request(key)).value for size in (2000, 50)
+    )
+    assert many < 0.8 * baseline_of(key, pair_of(), request(key)).value < 0.6 * few
+
+
+def test_closed_forms_have_no_error():
+    pair = pair_of(100, 50)
+    for key in ("kernel.distance", "knn.density", "knn.coverage", "cover.precision"):
+        assert baseline_of(key, pair, request(key)).error == 0
+    assert baseline_of("kernel.distance", pair, request()).value == 0.0
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "frechet.distance",
+        pytest.param("knn.precision", marks=pytest.mark.torch),
+        pytest.param("knn.recall", marks=pytest.mark.torch),
+        pytest.param("knn.authenticity", marks=pytest.mark.torch),
+        pytest.param("knn.realism", marks=pytest.mark.torch),
+        pytest.param("clipped.density", marks=pytest.mark.torch),
+        pytest.param("clipped.coverage", marks=pytest.mark.torch),
+    ],
+)
+def test_baselines_are_empty_below_a_stated_number(key):
+    fewest = fewest_real(key, 5)
+    assert baseline_of(key, pair_of(fewest - 1, fewest - 1), request()) is None
+    found = baseline_of(key, pair_of(fewest, fewest), request())
+    assert found.error >= 0
+    assert 0 < found.value < 2
+
+
+@pytest.mark.torch
+def test_recall_takes_parts_of_the_size_of_the_generated_side():
+    pair = pair_of(400, 60, columns=30)
+    recall, precision = (
+        baseline_of(key, pair, request()).value for key in ("knn.recall", "knn.precision")
+    )
+    assert recall > precision + 0.02  # of fewer samples, more lie in each other's balls
+    assert baseline_of("knn.recall", pair_of(60, 400), request()) is None
+    equal = pair_of(100, 100)
+    assert baseline_of("knn.recall", equal, request()) == baseline_of(
+        "knn.precision", equal, request()
+    )
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "key", ["frechet.distance", "knn.precision", "knn.recall", "clipped.density"]
+)
+def test_the_order_of_rows_does_not_matter(key):
+    pair = pair_of(120, 80)
+    turned = Pair.of(real=pair.real.x[::-1], generated=pair.generated.x)
+    first, second = (baseline_of(key, p, request()) for p in (pair, turned))
+    assert first.value == pytest.approx(second.value, rel=1e-9)
+    assert first.error == pytest.approx(second.error, rel=1e-6)
+
+
+def test_samples_without_variance():
+    pair = Pair.of(real=np.ones((40, 3)), generated=np.ones((40, 3)))
+    assert baseline_of("frechet.distance", pair, request()).value == 0.0
+
+
+def test_other_metrics_have_no_baseline_here():
+    assert baseline_of("curve.area", pair_of(), request()) is None
+
+
+def test_copies_among_real_samples():
+    real = np.repeat(np.random.default_rng(0).normal(size=(50, 2)), 2, axis=0)
+    keys = ("copies.of_real", "copies.within")
+    pair = Pair.of(real=real, generated=real[:60] + 1.0)
+    of_real, within = measure_copies(pair, request(*keys)).scores.values()
+    assert of_real.expected == 1.0
+    assert 0 <= within.expected_low < within.expected < within.expected_high <= 1
+    assert isinstance(within, Score)
