@@ -8,6 +8,7 @@ import numpy as np
 
 from tradeoff import HeldOutLogRatios
 from tradeoff.curves.folds import Split, place
+from tradeoff.curves.repeats import Repeats
 from tradeoff.ratio.combination import Combiner
 from tradeoff.ratio.stack import combines, fit_members
 from tradeoff.samples import Pair
@@ -36,7 +37,8 @@ def cross_fitted(
         folds: as in `pr_curve`.
     """
     split = Split.of(folds, every_pair=combines(model))
-    sides = place(Pair.of(**samples), split, seed=seed)
+    pair = Pair.of(**samples)
+    sides = place(pair, split, Repeats.of(pair), seed=seed)
     x = [placed.side.x[placed.order] for placed in sides]
     parts = [split.parts(placed.fold_keys[placed.order]) for placed in sides]
     fitted = {

@@ -175,10 +175,11 @@ def test_few_distinct_values_are_placed_in_all_folds():
 def test_rounded_samples_of_one_side_are_placed_in_all_folds(seed, folds):
     rng = np.random.default_rng(seed)
     rounded, continuous = np.round(rng.normal(size=(300, 1))), rng.normal(size=(300, 1))
-    run = estimate({"real": rounded, "generated": continuous}, seed=seed, folds=folds)
+    options = {"seed": seed, "folds": folds, "repeats": "copies"}
+    run = estimate({"real": rounded, "generated": continuous}, **options)
     assert len(np.unique(run.real.folds)) == 5
     both = np.concatenate((continuous, rounded))
-    shared = estimate({"real": rounded, "generated": both}, seed=seed, folds=folds)
+    shared = estimate({"real": rounded, "generated": both}, **options)
     if folds == 5:
         for value in np.unique(rounded):
             real, generated = shared.real.folds[rounded[:, 0] == value], shared.generated.folds

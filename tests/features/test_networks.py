@@ -220,7 +220,7 @@ def test_folders_that_hold_no_model(tmp_path, kind):
     ("pixels", "message"),
     [
         (np.zeros((8, 8, 3)), "Pixels must be whole numbers, uint8"),
-        (np.zeros(9, np.uint8), "no im"),
+        (np.zeros(9, np.uint8), "must be bytes or pixels"),
     ],
 )
 def test_arrays_that_are_no_images(pixels, message):
