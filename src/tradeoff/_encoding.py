@@ -35,6 +35,7 @@ RESULTS = {
     "CurveComparison": "tradeoff.curves.comparison:CurveComparison",
     "CurveEstimate": "tradeoff.curves.estimate:CurveEstimate",
     "CurveInterval": "tradeoff.inference.intervals:CurveInterval",
+    "Control": "tradeoff.curves.diagnosis:Control",
     "Diagnosis": "tradeoff.curves.diagnosis:Diagnosis",
     "Difference": "tradeoff.evaluation.comparison:Difference",
     "Embedded": "tradeoff.engine.local:Embedded",
@@ -48,6 +49,7 @@ RESULTS = {
     "MeasuredCurve": "tradeoff.metrics.family:MeasuredCurve",
     "Moments": "tradeoff.moments.frechet:Moments",
     "OwnNeighbors": "tradeoff.neighbors.support:OwnNeighbors",
+    "Outcome": "tradeoff.evaluation.verdict:Outcome",
     "PRCurve": "tradeoff.core.curve:PRCurve",
     "Pair": "tradeoff.samples.pair:Pair",
     "PartScores": "tradeoff.moments.parts:PartScores",
@@ -66,6 +68,7 @@ RESULTS = {
     "SupportMetrics": "tradeoff.neighbors.scores:SupportMetrics",
     "SupportScore": "tradeoff.neighbors.scores:SupportScore",
     "TestedDifference": "tradeoff.curves.comparison:TestedDifference",
+    "Verdict": "tradeoff.evaluation.verdict:Verdict",
 }
 """Classes that JSON may hold, by name."""
 _NUMBERS = re.compile("(bool|u?int(8|16|32|64)|float(16|32|64))")

@@ -34,8 +34,12 @@ def evaluate_command(paths, *options, generated="half.npy"):
 def test_a_summary(paths):
     done = evaluate_command(paths)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.startswith("400 real and 400 generated samples, identity\n")
-    assert "recall lost" in done.stdout
+    title = "\n\n400 real and 400 generated samples, encoder identity, estimator logistic\n\n"
+    verdict, table = done.stdout.split(title)
+    assert verdict.replace("\n", " ").count("Recall is lost: with 95% confidence at least") == 1
+    assert table.split()[:4] == ["score", "interval", "expected", "curve.precision"]
+    assert "\nNext:\n" in table
+    assert "recall lost: look at the real samples with the highest log_ratio" in table
 
 
 def test_json_is_the_result_of_python(paths):
@@ -47,13 +51,21 @@ def test_json_is_the_result_of_python(paths):
         diagnose=False,
         metrics="curve",
     )
-    assert done.stdout == expected.to_json() + "\n"
+    assert done.stdout == expected.to_json(curves=False) + "\n"
 
 
 def test_quiet_prints_findings_only(paths):
     done = evaluate_command(paths, "--quiet")
-    assert done.stdout.startswith("recall lost: ")
-    assert done.stdout.count("\n") == 1
+    result = evaluate(
+        real=paths / "real.npy",
+        generated=paths / "half.npy",
+        estimator="logistic",
+        diagnose=False,
+        metrics="curve",
+        progress=False,
+    )
+    assert done.stdout.splitlines() == [finding.sentence for finding in result.findings]
+    assert "Recall is lost: " in done.stdout
     assert evaluate_command(paths, "-q", generated="good.npy").stdout == ""
 
 
@@ -68,7 +80,9 @@ def test_a_run_can_be_repeated_from_its_file(paths, tmp_path):
     assert again.stdout == first.stdout
     changed = tradeoff("evaluate", "--config", config, "--json", "--seed", "4")
     assert json.loads(changed.stdout)["settings"]["seed"] == 4
-    assert Evaluation.load(tmp_path / "first").to_json() + "\n" == first.stdout
+    kept = Evaluation.load(tmp_path / "first")
+    assert kept.curve is not None
+    assert kept.to_json(curves=False) + "\n" == first.stdout
 
 
 def test_gates(paths):
@@ -192,7 +206,8 @@ def test_version_and_protocols():
     from tradeoff.protocols import PROTOCOLS
 
     assert tradeoff("--version").stdout == f"tradeoff {__version__}\n"
-    listed = tradeoff("protocols").stdout.splitlines()
+    header, *listed = tradeoff("protocols").stdout.splitlines()
+    assert header.split("\t") == ["protocol", "about", "encoder", "samples"]
     assert [line.split("\t")[0] for line in listed] == list(PROTOCOLS)
 
 
@@ -205,7 +220,8 @@ def test_a_store_is_made_and_inspected(tmp_path):
         tradeoff(*arguments).stdout
     )
     assert "0 embedded, 3 found in the store" in tradeoff(*arguments).stdout
-    shown = tradeoff("embed", *store).stdout
+    header, shown = tradeoff("embed", *store).stdout.splitlines()
+    assert header.split("\t")[:3] == ["features", "samples", "shards"]
     assert shown.split("\t")[:3] == ["all-minilm-l6-v2", "3", "1"]
     assert "holds no features" in tradeoff("embed", "--store", tmp_path / "none").stdout
     assert "`--store` must name the folder" in tradeoff("embed").stderr
@@ -259,7 +275,11 @@ def test_terminals_wide_and_narrow_with_and_without_color(paths):
     sources = ("evaluate", "--real", paths / "real.npy", "--generated", paths / "half.npy", *QUICK)
     wide = on_terminal(*sources, columns=120)
     assert "realistic, at λ = 20" in wide
-    assert "\x1b[1;31mrecall lost" in wide
+    shown = wide.split("\r\x1b[K")[-1]
+    first = shown.index("\x1b[1;31m")
+    assert " is lost: with 95% confidence at least" in shown[first:].splitlines()[0]
+    assert first < shown.index("400 real and 400 generated samples") < shown.index("curve.recall")
+    assert shown.index("curve.recall") < shown.index("Next:")
     narrow = on_terminal(*sources, columns=50, NO_COLOR="1")
     assert "realistic, at" not in narrow
     assert "curve.recall" in narrow

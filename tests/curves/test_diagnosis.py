@@ -1,10 +1,20 @@
-"""Ceiling, tightness and positive control."""
+"""Baseline and controls: what is withheld, what is remembered, and what is said of it."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from benchmarks.laws import ring_mixture
 from tradeoff import InvalidInputError, diagnose
+from tradeoff.curves import diagnosis
+from tradeoff.curves.diagnosis import Control, Diagnosis, diagnose_pair
+from tradeoff.inference.losses import Loss, Losses
+from tradeoff.samples import Pair, Side
+
+OPTIONS = {"estimator": "gaussians", "progress": False}
+RNG = np.random.default_rng(0)
+BLOBS = 30.0 * RNG.normal(size=(20, 4))
 
 
 def rotated_ring(seed, n):
@@ -12,49 +22,200 @@ def rotated_ring(seed, n):
     return ring_mixture(8, 0.2)(np.random.default_rng(seed), n) @ turn
 
 
-@pytest.fixture(scope="module")
-def ring_and_blob():
-    return {
-        "real": rotated_ring(0, 2000),
-        "generated": 2.1 * np.random.default_rng(1).normal(size=(2000, 2)),
-    }
+def labeled(classes, n=600, shares=None):
+    """Real samples in twenty blobs, with classes that have nothing to do with these."""
+    rng = np.random.default_rng(1)
+    x = BLOBS[rng.integers(0, 20, n)] + rng.normal(size=(n, 4))
+    equal = rng.permutation(np.arange(n) % classes)
+    drawn = equal if shares is None else rng.choice(classes, n, p=shares)
+    return Side(name="real", features=x, labels=tuple(f"class {one}" for one in drawn))
 
 
-def test_a_weak_estimator_is_only_an_upper_bound(ring_and_blob):
-    weak = diagnose(**ring_and_blob, estimator="logistic", progress=False)
-    assert weak.model.curve.precision(1.0) > 0.8  # the truth is 0.12
-    assert not weak.sees_the_control
-    assert weak.beaten_by > 0.3
-    assert weak.verdict.startswith("Only an upper bound here: of a known gap of 0.1")
+def against(real, n=400):
+    return Pair(real, Side.of("generated", np.random.default_rng(2).normal(size=(n, 4))))
 
 
-def test_the_default_is_not(ring_and_blob):
-    ours = diagnose(**ring_and_blob, progress=False)
-    assert ours.sees_the_control
-    assert ours.beaten_by == 0
-    assert "Only an upper bound" not in ours.verdict
-    assert ours.ceiling.curve.precision(1.0) > 0.95
-    assert ours.model.curve.precision(1.0) < 0.3
-    sizes = {e.provenance["samples"]["real"] for e in (ours.ceiling, ours.model, ours.control)}
-    assert len(sizes) == 1
+class Recorder:
+    """In the place of `estimate_curve`: keeps the pairs, and establishes losses or none."""
+
+    def __init__(self, *, is_established):
+        self.pairs, self.losses = [], Losses()
+        if is_established:
+            self.losses = Losses(difference=0.1, recall=(Loss(factor=2.0, at_least=0.1),))
+
+    def __call__(self, pair, **_):
+        self.pairs.append(pair)
+        samples = {"samples": pair.sizes}
+        return SimpleNamespace(losses=lambda: self.losses, provenance=samples)
 
 
-def test_the_order_of_rows_does_not_matter(ring_and_blob):
-    options = {"estimator": "gaussians", "progress": False}
-    plain = diagnose(**ring_and_blob, **options)
-    turned = diagnose(**{side: x[::-1] for side, x in ring_and_blob.items()}, **options)
+@pytest.fixture(params=[True, False], ids=["established", "missed"])
+def recorder(request, monkeypatch):
+    found = Recorder(is_established=request.param)
+    monkeypatch.setattr(diagnosis, "estimate_curve", found)
+    return found
+
+
+@pytest.mark.parametrize("classes", [8, 10, 60])
+def test_small_classes_are_withheld_whole(recorder, classes):
+    real = labeled(classes)
+    found = diagnose_pair(against(real), progress=False)
+    baseline, *controls = recorder.pairs
+    assert [control.groups for control in found.controls] == ["classes", "classes"]
+    everything = {*baseline.real.keys, *baseline.generated.keys}
+    assert everything == {*real.keys}
+    assert len(everything) == len(baseline.real) + len(baseline.generated)
+    before = np.array(baseline.generated.labels)
+    for pair, control in zip(controls, found.controls, strict=True):
+        np.testing.assert_array_equal(pair.real.keys, baseline.real.keys)
+        kept = set(pair.generated.labels)
+        missing = set(real.labels) - kept
+        assert missing
+        assert len(pair.generated) == np.isin(before, list(kept)).sum()
+        assert control.share == pytest.approx(np.isin(real.labels, list(missing)).mean())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: labeled(7),
+        lambda: labeled(10, shares=[0.28, *[0.08] * 9]),
+        lambda: Side.of("real", labeled(10).x),
+        lambda: Side(name="real", features=labeled(9).x, labels=(None, *labeled(9).labels[1:])),
+    ],
+    ids=["seven classes", "one large class", "no labels", "one label missing"],
+)
+def test_clusters_are_withheld_where_classes_do_not_do(recorder, make):
+    """The nearest neighbor of a withheld sample is withheld too, not one in five of them."""
+    found = diagnose_pair(against(make()), progress=False)
+    assert {control.groups for control in found.controls} == {"clusters"}
+    baseline, first, _ = recorder.pairs
+    x = baseline.generated.x
+    is_missing = ~np.isin(baseline.generated.keys, first.generated.keys)
+    distance = ((x[:, None] - x[None]) ** 2).sum(-1)
+    np.fill_diagonal(distance, np.inf)
+    assert is_missing[np.argmin(distance[is_missing], axis=1)].mean() > 0.8
+
+
+def test_the_second_control_follows_the_first(recorder):
+    found = diagnose_pair(against(labeled(10)), progress=False)
+    assert len(recorder.pairs) == 3
+    first, second = found.controls
+    assert first.share == pytest.approx(0.2, abs=0.06)
+    assert second.share == pytest.approx(0.1 if recorder.losses.recall else 0.4, abs=0.06)
+    assert (first.is_established, second.is_established) == (bool(recorder.losses.recall),) * 2
+
+
+def test_a_diagnosis_is_remembered_for_models_of_one_size(recorder):
+    real = labeled(10)
+    found = diagnose_pair(against(real, 200), progress=False)
+    assert len(recorder.pairs[0].generated) == 200
+    assert diagnose_pair(against(real, 200), progress=False) is found
+    assert len(recorder.pairs) == 3
+    other = diagnose_pair(against(real, 250), progress=False)
+    assert len(recorder.pairs) == 6
+    assert other is not found
+    assert len(recorder.pairs[3].generated) == 250
+    # No more than half of the real samples take the role of the model.
+    large = diagnose_pair(against(real, 400), progress=False)
+    assert len(recorder.pairs[-1].real) == len(real) // 2
+    assert diagnose_pair(against(real, 5000), progress=False) is large
+    for option in ({"seed": 1}, {"folds": 4}, {"estimator": "gaussians"}, {"repeats": "draws"}):
+        assert diagnose_pair(against(real, 200), progress=False, **option) is not found, option
+
+
+def test_where_there_are_too_few_groups_nothing_is_planted(recorder):
+    found = diagnose_pair(against(Side.of("real", np.ones((200, 4)))), progress=False)
+    assert found.controls == ()
+    assert found.sentence == "No loss could be planted: too few groups of samples."
+    assert found.smallest_established is found.decisive_count is None
+
+
+def test_a_weak_estimator_is_known_by_its_controls():
+    """Two Gaussians cannot tell that modes of a ring are missing, and trees can."""
+    ring = {"real": rotated_ring(0, 2000), "generated": rotated_ring(1, 2000)}
+    weak = diagnose(**ring, estimator="gaussians", progress=False)
+    assert weak.smallest_established is None
+    assert weak.sentence.endswith("none was established.")
+    able = diagnose(**ring, estimator="trees", progress=False)
+    assert able.controls[0].seen > weak.controls[0].seen + 0.05
+    assert able.smallest_established == able.controls[-1].share == pytest.approx(0.1, abs=0.06)
+    assert able.sentence.endswith(f"established is {able.smallest_established:.0%}.")
+    assert able.decisive_count < weak.decisive_count
+
+
+def test_the_order_of_rows_does_not_matter():
+    real = labeled(10)
+    turned = Side(name="real", features=real.x[::-1].copy(), labels=real.labels[::-1])
     lam = np.array([0.1, 1.0, 10.0])
-    for name in ("ceiling", "model", "quarter", "control"):
-        ours, theirs = (getattr(found, name).raw.precision(lam) for found in (plain, turned))
-        np.testing.assert_array_equal(ours, theirs)
+    for bare in (True, False):
+        sides = [Side.of("real", one.x) if bare else one for one in (real, turned)]
+        plain, other = (diagnose_pair(against(side), **OPTIONS) for side in sides)
+        assert plain.controls[0].groups == ("clusters" if bare else "classes")
+        assert [c.share for c in plain.controls] == [c.share for c in other.controls]
+        for one, two in (
+            (plain.baseline, other.baseline),
+            *(
+                (a.estimate, b.estimate)
+                for a, b in zip(plain.controls, other.controls, strict=True)
+            ),
+        ):
+            np.testing.assert_array_equal(one.raw.precision(lam), two.raw.precision(lam))
 
 
-def test_few_samples_cannot_tell(ring_and_blob):
-    few = {side: x[:400] for side, x in ring_and_blob.items()}
-    verdict = diagnose(**few, estimator="gaussians", progress=False).verdict
-    assert verdict.startswith("Too few samples to tell: a known gap of 0.1 is within the noise")
+@pytest.mark.parametrize("side", ["real", "generated"])
+def test_too_few_samples_get_a_sentence(side):
+    ring = {"real": rotated_ring(0, 200), "generated": rotated_ring(1, 200)}
+    ring[side] = ring[side][:159]
+    with pytest.raises(
+        InvalidInputError, match=f"`{side}` must hold at least 160 samples.*Got 159"
+    ):
+        diagnose(**ring)
 
 
-def test_too_few_samples_get_a_sentence(ring_and_blob):
-    with pytest.raises(InvalidInputError, match="`real` must hold at least 160 samples"):
-        diagnose(real=ring_and_blob["real"][:100], generated=ring_and_blob["generated"])
+def planted(*outcomes):
+    """Controls of these shares, established or not."""
+    loss = (Loss(factor=2.0, at_least=0.1),)
+    return Diagnosis(
+        baseline=None,
+        controls=tuple(
+            Control(
+                share=share,
+                groups="classes",
+                estimate=SimpleNamespace(
+                    losses=lambda found=found: Losses(recall=loss if found else ()),
+                    provenance={"samples": {"real": 1000}},
+                ),
+            )
+            for share, found in outcomes
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "smallest"),
+    [
+        ([(0.2, True), (0.1, True)], 0.1),
+        ([(0.2, True), (0.1, False)], 0.2),
+        ([(0.2, False), (0.4, True)], 0.4),
+        ([(0.2, False), (0.4, False)], None),
+        ([(0.2, False), (0.1, True)], None),  # by chance, since a larger one was missed
+        ([], None),
+    ],
+)
+def test_the_smallest_established_has_no_larger_one_missed(outcomes, smallest):
+    assert planted(*outcomes).smallest_established == smallest
+
+
+def test_the_decisive_count_follows_the_strengths(monkeypatch):
+    """Twice as strong at twice as many samples: proportional, so 1.43 is reached at 286."""
+    monkeypatch.setattr(Control, "strength", property(lambda control: 5.0 * control.share))
+    assert planted((0.2, False), (0.4, True)).decisive_count == pytest.approx(286.0)
+    assert planted((0.2, False)).decisive_count == pytest.approx(286.0)
+    assert planted().decisive_count is None
+
+
+def test_a_control_that_is_not_seen_counts_as_a_weak_one(monkeypatch):
+    """A strength of nothing is noise, and would advise any number of samples."""
+    monkeypatch.setattr(Control, "strength", property(lambda control: -0.1))
+    assert planted((0.2, False)).decisive_count == pytest.approx(200 * 1.43 / 0.35)

@@ -32,8 +32,16 @@ def put(fields, *keys):
     fields[last] = value
 
 
+LOSS = ({"at_least": 0.1}, {"at_least": "much", "factor": 3.0})
 EVALUATION_DAMAGES = {
-    "a missing field": lambda f: without(f, "tightness"),
+    "a missing field": lambda f: without(f, "verdict"),
+    "a verdict that is a text": lambda f: put(f, "verdict", "fine"),
+    "a verdict without recall": lambda f: without(f, "verdict", "recall"),
+    "a verdict whose level is a text": lambda f: put(f, "verdict", "level", "high"),
+    "losses that are a number": lambda f: put(f, "verdict", "recall", "losses", 3),
+    "a loss without its factor": lambda f: put(f, "verdict", "recall", "losses", [LOSS[0]]),
+    "a loss that is a text": lambda f: put(f, "verdict", "recall", "losses", [LOSS[1]]),
+    "an advised size that is a text": lambda f: put(f, "verdict", "recall", "enough", "many"),
     "a missing value of a score": lambda f: without(f, "scores", "curve.recall", "value"),
     "a text as the value of a score": lambda f: put(f, "scores", "curve.recall", "value", "x"),
     "an unknown field of a score": lambda f: put(f, "scores", "curve.recall", "x", 1.0),

@@ -10,6 +10,8 @@ from tradeoff import Evaluation, InvalidInputError, compare, evaluate
 from tradeoff.evaluation import Comparison, Reference
 from tradeoff.evaluation.comparison import _corrected
 from tradeoff.evaluation.findings import findings_of, warnings_of
+from tradeoff.evaluation.verdict import Outcome, Verdict
+from tradeoff.inference.losses import Loss, Losses
 from tradeoff.metrics import Measured
 from tradeoff.metrics.registry import all_metrics, resolve_keys
 from tradeoff.metrics.score import Score
@@ -105,7 +107,7 @@ def test_a_result_survives_json_and_parquet(tmp_path, curve_only):
     ("text", "message"),
     [
         ("{", "must be JSON of a result"),
-        ("[]", "must have the schema tradeoff.Evaluation version 2"),
+        ("[]", "must have the schema tradeoff.Evaluation version 3"),
         ('{"schema": "tradeoff.Evaluation", "version": 9}', "must have the schema"),
     ],
 )
@@ -119,26 +121,36 @@ def test_there_is_no_result_in_an_empty_folder(tmp_path):
         Evaluation.load(tmp_path)
 
 
-def test_the_summary_fits_a_screen_and_says_what_it_depends_on(curve_only):
+def test_the_summary_fits_a_screen_begins_with_the_verdict_and_ends_with_advice(curve_only):
     text = str(curve_only)
     lines = text.splitlines()
     assert len(lines) <= 40
-    assert max(map(len, lines)) <= 100
-    assert lines[0] == "600 real and 600 generated samples, identity"
-    assert "recall lost: Of at least" in text
-    assert lines[-1].endswith("these features (identity) and this estimator (logistic).")
+    assert max(map(len, lines)) <= 110
+    assert lines[0].startswith("Precision is lost: with 95% confidence at least")
+    assert "Recall is lost: with 95% confidence at least" in text
+    title = "600 real and 600 generated samples, encoder identity, estimator logistic"
+    assert lines.index(title) == lines.index("") + 1
+    assert text.index("Recall is lost") < text.index(title) < text.index("curve.precision ↑")
+    assert text.count("λ: precision at λ = 20 counts generated samples") == 1
+    after = lines[lines.index("Next:") + 1 :]
+    assert after[0].startswith("  precision lost: look at the samples with the lowest log_ratio")
+    assert after[2].startswith("  recall lost: look at the real samples with the highest")
 
 
-def test_diagnosis_ceiling_and_certificate():
+def test_a_diagnosis_adds_what_was_planted_and_a_certificate():
     far = RNG.normal(3, 1, (400, 3))
-    result = evaluate(
-        real=REAL, generated=far, metrics="curve", estimator="logistic", progress=False
-    )
-    assert result.ceiling.precision(1.0) > 0.9 > result.curve.precision(1.0)
-    assert result["curve.precision"].expected == result.ceiling.precision(20.0)
+    options = {"metrics": "curve", "estimator": "logistic", "progress": False}
+    result = evaluate(real=REAL, generated=far, **options)
+    assert result["curve.precision"].expected == 1.0
     assert result.certificate.precision(20.0) < 1.0
-    assert result.tightness is not None
-    assert "certified: Precision at λ = 20 is at most" in str(result)
+    assert result.verdict.precision.state == result.verdict.recall.state == "lost"
+    assert "certified: precision at λ = 20 is at most" in str(result)
+    alone = evaluate(real=REAL, generated=far, diagnose=False, **options)
+    assert alone.certificate is None
+    assert alone.scores == result.scores
+    assert alone.verdict.recall.losses == result.verdict.recall.losses
+    assert (alone.verdict.recall.enough, alone.verdict.recall.at_most) == (None, None)
+    assert result.verdict.recall.enough is not None
 
 
 def test_sides_must_be_alike():
@@ -154,7 +166,7 @@ def test_broken_rows_are_counted_and_named():
     result = evaluate(real=REAL, generated=holes, metrics="curve", **QUICK)
     assert [item.id for item in result.broken["generated"]] == ["generated[3]", "generated[7]"]
     assert result.provenance["samples"]["generated"] == 598
-    assert "broken: 2 of generated left out" in str(result)
+    assert "broken: 2 generated samples could not be read and are left out" in str(result)
     with pytest.raises(InvalidInputError, match=r"`generated\[3\]` of generated is broken"):
         evaluate(
             real=Reference.make(REAL, broken="stop"), generated=holes, metrics="curve", **QUICK
@@ -181,7 +193,8 @@ def test_protocols_end_to_end():
     expected = reproduce("sajjadi-2018", real=REAL, generated=HALF, progress=False)
     assert {key: score.value for key, score in result.scores.items()} == expected.scores
     assert any("are those of inception-2015-12-05.pt" in warning for warning in result.warnings)
-    assert "this protocol (sajjadi-2018)" in str(result)
+    assert "encoder identity, protocol sajjadi-2018" in str(result)
+    assert result.verdict is None
     pixels = np.zeros((30, 8, 8, 3), np.uint8)
     with pytest.raises(InvalidInputError, match="`encoder` must be given for adm, whose numbers"):
         evaluate(real=pixels, generated=pixels, protocol="adm")
@@ -191,44 +204,88 @@ def score(value, low=None, high=None, expected=None, expected_high=None):
     return Score(value=value, low=low, high=high, expected=expected, expected_high=expected_high)
 
 
+LOST = Outcome(losses=(Loss(factor=3.0, at_least=0.31),))
+FINE = Verdict()
+
+
 @pytest.mark.parametrize(
-    ("scores", "names"),
+    ("verdict", "scores", "names"),
     [
-        ({"curve.precision": score(0.9, 0.85, 0.95, 1.0)}, ["precision lost"]),
-        ({"curve.precision": score(0.97, 0.9, 1.0, 1.0)}, []),
-        ({"curve.precision": score(0.9, 0.85, 0.95, 0.93)}, []),
-        ({"curve.precision": score(0.998, 0.997, 0.999, 1.0)}, []),  # true, and of no matter
-        ({"curve.recall": score(0.5, 0.4, 0.6)}, ["recall lost"]),
-        ({"knn.recall": score(0.1, 0.05, 0.2, 0.8)}, ["recall lost"]),
-        ({"knn.recall": score(0.4, 0.3, 0.5, 0.8)}, []),
-        ({"knn.precision": score(0.1, 0.05, 0.2, 0.8)}, ["precision lost"]),
-        ({"copies.of_real": score(0.5, 0.4, 0.6, 0.0)}, ["memorized"]),
-        ({"copies.of_real": score(0.5, 0.4, 0.6, 0.45)}, []),
-        ({"copies.of_real": score(0.5, 0.47, 0.53, 0.45, 0.48)}, []),
-        ({"copies.within": score(0.5, 0.4, 0.6, 0.1)}, ["repeats itself"]),
-        ({"copies.within": score(0.1, 0.05, 0.15, 0.1)}, []),
+        (FINE, {}, []),
+        (None, {}, []),
+        (Verdict(difference=0.31, precision=LOST), {}, ["precision lost"]),
+        (Verdict(difference=0.31, recall=LOST), {}, ["recall lost"]),
+        (
+            Verdict(difference=0.31, precision=LOST, recall=LOST),
+            {},
+            ["precision lost", "recall lost"],
+        ),
+        (Verdict(difference=0.02), {}, ["difference"]),
+        # Scores are not judged a second time.
+        (FINE, {"curve.precision": score(0.9, 0.85, 0.95, 1.0)}, []),
+        (None, {"knn.recall": score(0.1, 0.05, 0.2, 0.8)}, ["recall lost"]),
+        (None, {"knn.recall": score(0.4, 0.3, 0.5, 0.8)}, []),
+        (None, {"knn.precision": score(0.1, 0.05, 0.2, 0.8)}, ["precision lost"]),
+        (FINE, {"knn.precision": score(0.1, 0.05, 0.2, 0.8)}, ["contradiction"]),
+        (Verdict(recall=LOST), {"knn.recall": score(0.1, 0.05, 0.2, 0.8)}, ["recall lost"]),
+        (FINE, {"copies.of_real": score(0.5, 0.4, 0.6, 0.0)}, ["memorized"]),
+        (FINE, {"copies.of_real": score(0.5, 0.4, 0.6, 0.45)}, []),
+        (FINE, {"copies.of_real": score(0.5, 0.47, 0.53, 0.45, 0.48)}, []),
+        (FINE, {"copies.within": score(0.5, 0.4, 0.6, 0.1)}, ["repeats itself"]),
+        (FINE, {"copies.within": score(0.1, 0.05, 0.15, 0.1)}, []),
     ],
 )
-def test_findings(scores, names):
-    assert [finding.name for finding in findings_of(scores)] == names
+def test_findings(verdict, scores, names):
+    found = findings_of(verdict, scores)
+    assert [finding.name for finding in found] == names
+    assert all(finding.advice.endswith(".") for finding in found)
 
 
-def warnings(scores, real=1000, generated=1000, columns=10, **options):
+def test_each_finding_has_the_sentence_of_its_loss():
+    both = Verdict(difference=0.31, precision=LOST, recall=LOST)
+    precision, recall = findings_of(both, {})
+    assert precision.sentence.startswith("Precision is lost")
+    assert recall.sentence.startswith("Recall is lost")
+    assert findings_of(Verdict(recall=LOST), {})[0].sentence.startswith("Recall is lost")
+    (difference,) = findings_of(Verdict(difference=0.02, recall=Outcome(enough=1900)), {})
+    assert difference.sentence.startswith("The two sets differ")
+    assert difference.advice == "take about 1,900 samples of each side."
+
+
+def warnings(scores, real=1000, generated=1000, columns=10, diagnosis=None, **options):
     pair = Pair.of(real=np.ones((real, columns)), generated=np.ones((generated, columns)))
-    measured = Measured(scores=scores, curve=mock.Mock(has_few_values=False))
+    curve = mock.Mock(has_few_values=False, diagnosis=diagnosis)
+    measured = Measured(scores=scores, curve=curve)
     return " ".join(warnings_of(measured, Settings(**options), pair))
 
 
 def test_warnings_name_the_sizes_that_would_do():
-    wide = {"curve.recall": score(0.5, 0.4, 0.6)}
-    assert "±0.10 only: about 4,000 samples of each side would give ±0.05" in warnings(wide)
-    assert warnings({"curve.recall": score(0.5, 0.46, 0.54)}) == ""
+    assert warnings({"curve.recall": score(0.5, 0.4, 0.6)}) == ""  # the verdict names a size
     few = warnings({"curve.recall": score(0.5)}, real=100)
-    assert "at least 160 samples of each side; there are 100" in few
+    assert "fewer than 160 samples of each side it is not tested which losses" in few
+    assert few.endswith("There are 100.")
+    assert warnings({"curve.recall": score(0.5)}, real=100, diagnose=False) == ""
     unequal = warnings({"knn.coverage": score(0.3, expected=0.38)}, real=5000, generated=500)
     assert "of a perfect model is 0.380: take 5,000 of each" in unequal
     singular = warnings({"frechet.distance": score(9.0)}, columns=2048)
     assert "1,000 samples for 2,048 columns and is biased upward: 20,480 of each" in singular
+
+
+def baseline(difference):
+    found = mock.Mock()
+    found.baseline.losses.return_value = Losses(difference=difference)
+    return found
+
+
+def test_real_data_that_differs_from_itself_is_a_warning():
+    assert warnings({}, diagnosis=baseline(None)) == ""
+    told = warnings({}, diagnosis=baseline(0.123))
+    assert told.startswith("Two random parts of the real data seem to differ by at least 12")
+    assert "another seed" in told
+
+
+def test_the_lower_limit_of_that_warning_is_rounded_down():
+    assert "at least 9.9%" in warnings({}, diagnosis=baseline(0.0996))
 
 
 def test_a_few_values_repeated_are_not_taken_for_many_samples():
@@ -240,9 +297,15 @@ def test_a_few_values_repeated_are_not_taken_for_many_samples():
     assert result.curve is None
     assert result.certificate is None
     assert {finding.name for finding in result.findings} == {"memorized", "repeats itself"}
-    assert [w for w in result.warnings if "so few distinct samples" in w]
-    assert not [w for w in result.warnings if "would give" in w]  # more of them would not help
-    assert "no loss found" not in str(result)
+    assert [w for w in result.warnings if w.startswith("Too few distinct samples repeat")]
+    assert "would decide" not in str(result)  # more of them would not help
+    assert "would have been found" not in str(result)
+
+
+def test_a_few_values_repeated_are_not_called_fine():
+    few = np.repeat(REAL[:10], 60, axis=0)
+    result = evaluate(real=REAL, generated=few, metrics=("curve", "copies"), **QUICK)
+    assert "No difference between the two sets was found" not in str(result)
 
 
 def test_a_single_copy_changes_little():
@@ -314,8 +377,13 @@ def test_models_are_compared_in_pairs_with_corrected_tests():
     text = " ".join(result.verdicts)
     assert "same has higher recall than half" in text
     assert "again has higher recall than half" in text
-    assert "the recall of same and again cannot be told apart at this N" in text
-    assert "these features (identity)" in str(result)
+    assert "the recall of same and again cannot be told apart with this many samples" in text
+    title = "600 real and 600 generated samples, encoder identity, estimator logistic"
+    lines = str(result).splitlines()
+    assert title in lines
+    assert result.verdicts[0].startswith(lines[0])
+    ranked = [line.split()[0] for line in lines[lines.index(title) + 3 :][:3]]
+    assert ranked[-1] == "half"
     again = Comparison.from_json(result.to_json())
     assert again.to_json() == result.to_json()
     with pytest.raises(InvalidInputError, match="`other` is none of the models same, half, again"):

@@ -26,6 +26,7 @@ from tradeoff.curves.estimate import HeldOut
 from tradeoff.data import Broken
 from tradeoff.engine.local import Embedded
 from tradeoff.evaluation import Comparison, Difference, Finding, Reference, SampleValues, compare
+from tradeoff.evaluation.verdict import Outcome
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference.losses import Loss
 from tradeoff.metrics import Measured, Score
@@ -121,11 +122,14 @@ MAKE = {
     "Accounting": lambda: Accounting(draws=10, accepted=3, warnings=(LONG, "two")),
     "Broken": lambda: Broken("id", LONG),
     "Comparison": comparison,
+    "Control": lambda: diagnosis().controls[0],
     "CurveComparison": lambda: compare_curves(estimate(), pr_curve(**BOTH, **FAST)),
     "CurveEstimate": estimate,
     "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
     "Loss": lambda: Loss(factor=3.0, at_least=0.2),
     "Losses": lambda: estimate().losses(),
+    "Outcome": lambda: Outcome(losses=(Loss(factor=3.0, at_least=0.2),), enough=300),
+    "Verdict": lambda: evaluation().verdict,
     "Diagnosis": diagnosis,
     "Difference": lambda: Difference(
         first=LONG, second="b", key="curve.recall", value=0.1, low=0.0, high=0.2, p_value=0.01,
@@ -300,6 +304,9 @@ def test_the_html_of_an_evaluation_holds_what_its_text_holds():
     for key, score in evaluation().scores.items():
         assert key in tags.text
         assert score.value_text in tags.text
+    assert evaluation().verdict.sentences
+    for sentence in evaluation().verdict.sentences:
+        assert sentence in tags.text
     for finding in evaluation().findings:
         assert finding.sentence in tags.text
 
@@ -439,9 +446,12 @@ def test_a_comparison_is_loaded_as_it_was_saved(tmp_path):
         Comparison.load(tmp_path / "far")
 
 
-def test_a_diagnosis_prints_its_verdict_and_a_line_for_each_curve():
+def test_a_diagnosis_prints_its_sentence_and_a_line_for_each_control():
     lines = str(diagnosis()).splitlines()
-    assert lines[0] == diagnosis().verdict
-    assert len(lines) == 6 + len(diagnosis().rivals)
-    assert f"{diagnosis().model.headline['curve.recall']:.3f}" in lines[2]
+    assert lines[0] == diagnosis().sentence
+    assert len(diagnosis().controls) == 2
+    assert len(lines) == 2 + len(diagnosis().controls)
+    for line, control in zip(lines[2:], diagnosis().controls, strict=True):
+        assert line.split()[0] == f"{control.share:.1%}"
+        assert line.split()[-1] == ("yes" if control.is_established else "no")
     assert isinstance(diagnosis(), Diagnosis)

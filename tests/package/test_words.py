@@ -28,7 +28,7 @@ WORDS = {
     "repeats": "what equal samples are",
     "k": "rank of neighbors",
     "level": "probability with which an interval or a bound holds",
-    "diagnose": "whether to measure the baseline and the tightness of the curve",
+    "diagnose": "whether to plant known losses in the real data",
     "seed": "seed of everything random",
     "progress": "whether to show progress lines",
     # How samples are read and encoded.
@@ -195,11 +195,11 @@ ONLY_IN = {"features": {"Side", "Side.of"}}
 """Words that mean an array here and something else in other libraries."""
 
 RESULTS = {
-    "AcceptanceRule", "Accounting", "Broken", "Calibrated", "Comparison", "CurveEstimate",
-    "CurveInterval", "Diagnosis", "Difference", "Evaluation", "Finding", "Measured", "Moments",
-    "OwnNeighbors", "PRCurve", "PartScores", "Plan", "PoolSelection", "RatioProfile", "Reference",
-    "Reliability", "RenyiFrontier", "Reproduction", "Sample", "SampleValues", "Sampled", "Score",
-    "SupportMetrics", "SupportScore",
+    "AcceptanceRule", "Accounting", "Broken", "Calibrated", "Comparison", "Control",
+    "CurveEstimate", "CurveInterval", "Diagnosis", "Difference", "Evaluation", "Finding", "Loss",
+    "Losses", "Measured", "Moments", "Outcome", "OwnNeighbors", "PRCurve", "PartScores", "Plan",
+    "PoolSelection", "RatioProfile", "Reference", "Reliability", "RenyiFrontier", "Reproduction",
+    "Sample", "SampleValues", "Sampled", "Score", "SupportMetrics", "SupportScore", "Verdict",
 }  # fmt: skip
 """Classes that functions of the library make: their fields are documented, not called."""
 

@@ -79,13 +79,17 @@ def test_commands(tmp_path):
     ids = (tmp_path / "ids.txt").read_text().splitlines()
     assert len(ids) == 600
     assert sum(int(i.removeprefix("pool.npy[")[:-1]) < 600 for i in ids) > 580
-    before, after = (line.split("\t") for line in done.stdout.splitlines())
-    assert float(before[1]) < float(after[1])
+    header, before, after = (line.split("\t") for line in done.stdout.splitlines())
+    assert header[2:] == ["precision at λ = 20", "recall at λ = 0.4"]
+    assert header[1].startswith("precision at λ = ")
+    values = [[float(cell.split()[0]) for cell in row[1:]] for row in (before, after)]
+    assert values[0][0] < values[1][0]
+    assert values[0][1] < values[1][1]
     curves = {
         name: PRCurve.from_json(json.dumps(fields))
         for name, fields in json.loads(files["curves.json"].read_text()).items()
     }
-    assert curves["after"].precision(20.0) == pytest.approx(float(after[1]), abs=1e-3)
+    assert curves["after"].precision(20.0) == pytest.approx(values[1][1], abs=1e-3)
     assert curves["before"].precision(20.0) < 0.6
     assert files["curves.png"].stat().st_size > 10_000
     lost = tradeoff("filter", *sources, *options, "--keep", 9, "--ids", tmp_path / "no" / "ids.txt")
@@ -93,10 +97,15 @@ def test_commands(tmp_path):
     shown = tradeoff("filter", *sources, *options, "--keep", 100)
     assert len(shown.stdout.splitlines()) in (99, 100, 101)
     plan = tradeoff("budget", *sources, *options)
-    rows = [line.split("\t") for line in plan.stdout.splitlines()]
+    header, *rows = [line.split("\t") for line in plan.stdout.splitlines()]
+    assert header[0] == "draws"
+    assert header[-1] == "jensen-shannon"
+    assert {len(row) for row in rows} == {len(header)}
     assert [row[0] for row in rows][:4] == ["1", "1.25", "1.5", "2"]
-    assert float(rows[3][1]) > float(rows[0][1]) + 0.3  # precision doubles with two draws
-    assert "hardly anything is gained" in plan.stderr
+    one, two = (float(rows[i][2].split()[0]) for i in (0, 3))
+    assert two > one + 0.3  # precision doubles with two draws
+    assert all(float(row[-1]) >= 0 for row in rows)
+    assert "gain hardly anything" in plan.stderr
     assert tradeoff("filter", *sources, *options).exit_code == 2
     nowhere = ("--real", tmp_path / "none.npy", "--generated", tmp_path / "none.npy")
     early = tradeoff("filter", *nowhere, *options, "--budget", 0.5)

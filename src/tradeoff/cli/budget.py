@@ -30,7 +30,9 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Predict what rejection under a budget would buy."""
-    from tradeoff.cli.output import print_table
+    import numpy as np
+
+    from tradeoff.cli.output import print_table, trade_off_table
     from tradeoff.core.divergence import JensenShannon
     from tradeoff.curves import pr_curve
     from tradeoff.sampling import plan_budget
@@ -46,10 +48,11 @@ def run(
         progress=not quiet,
     )
     plan = plan_budget(estimate.held_out)
-    columns = (*plan.headline.values(), plan.divergence(JensenShannon()))
-    rows = [
-        (f"{budget:g}", *(f"{value:.3f}" for value in values))
-        for budget, *values in zip(plan.budgets, *columns, strict=True)
-    ]
-    print_table(("draws", *plan.headline, "jensen-shannon"), rows)
-    typer.echo(f"beyond {plan.enough:g} draws per kept sample hardly anything is gained", err=True)
+    header, rows = trade_off_table(
+        {f"{budget:g}": plan.held_out[budget] for budget in plan.budgets}
+    )
+    # A lower bound of a divergence may be negative, and says nothing then.
+    left = np.maximum(plan.divergence(JensenShannon()), 0.0)
+    rows = [(*row, f"{value:.3f}") for row, value in zip(rows, left, strict=True)]
+    print_table(("draws", *header[1:], "jensen-shannon"), rows)
+    typer.echo(f"More than {plan.enough:g} draws per kept sample gain hardly anything.", err=True)

@@ -68,7 +68,7 @@ def run(
     )
     result = compare_sources(**sources, settings=settings, progress=not quiet)
     if json:
-        typer.echo(result.to_json())
+        typer.echo(result.to_json(curves=False))
     elif quiet:
         for verdict in result.verdicts:
             typer.echo(printable(verdict))

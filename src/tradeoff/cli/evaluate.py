@@ -64,10 +64,10 @@ def run(
     )
     result = evaluate_sources(**sources, settings=settings, progress=not quiet)
     if json:
-        typer.echo(result.to_json())
+        typer.echo(result.to_json(curves=False))
     elif quiet:
         for finding in result.findings:
-            typer.echo(f"{finding.name}: {finding.sentence}")
+            typer.echo(finding.sentence)
     else:
         print_evaluation(result)
     config_text = write_config(settings, **sources)

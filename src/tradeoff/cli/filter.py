@@ -50,7 +50,7 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Choose the best of a pool of generated samples."""
-    from tradeoff.cli.output import print_table
+    from tradeoff.cli.output import print_table, trade_off_table
     from tradeoff.sampling import filter_pool
     from tradeoff.sampling.pool import check_amount
 
@@ -83,9 +83,5 @@ def run(
         typer.echo(lines, nl=False)
     else:
         ids.write_text(lines, encoding="utf-8")
-        rows = [
-            (word, *(f"{value:.3f}" for value in estimate.headline.values()))
-            for word, estimate in both.items()
-        ]
-        print_table(("", *found.before.headline), rows)
+        print_table(*trade_off_table({word: one.held_out for word, one in both.items()}))
     typer.echo(f"kept {len(names):,} of {len(pool.ids):,}", err=True)

@@ -5,68 +5,97 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 
 from tradeoff._text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from tradeoff.core.held_out import HeldOutLogRatios
     from tradeoff.evaluation import Comparison, Evaluation
 
-__all__ = ["print_comparison", "print_evaluation", "print_table", "write_result"]
+__all__ = ["print_comparison", "print_evaluation", "print_table", "trade_off_table", "write_result"]
 
-_STYLES = {
-    "precision lost": "bold red",
-    "recall lost": "bold red",
-    "memorized": "bold red",
-    "repeats itself": "bold red",
-    "no loss found": "bold green",
-    "warning": "yellow",
-    "broken": "yellow",
-}
+_STYLES = {"warning": "yellow", "broken": "yellow"}
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
-    """Title, scores and sentences."""
-    from tradeoff.report.text import HEADER, holds_for, rows_of, sentences_of, title_of
+    """Verdict, title, scores, notes, and what to do next."""
+    from tradeoff.report.text import HEADER, advice_of, notes_of, rows_of, title_of, verdict_of
 
     if not sys.stdout.isatty():
         typer.echo(str(evaluation))
         return
     console = _console()
-    console.print(title_of(evaluation), style="bold")
+    style = "bold red" if evaluation.findings else "bold"
+    for number, sentence in enumerate(verdict_of(evaluation)):
+        console.print(sentence, style=style if number == 0 else "")
+    console.print()
+    console.print(title_of(evaluation), style="dim")
     print_table(HEADER, rows_of(evaluation))
-    _print_sentences(console, sentences_of(evaluation))
-    console.print(holds_for(evaluation), style="dim")
+    console.print()
+    _print_sentences(console, notes_of(evaluation))
+    if advice := advice_of(evaluation):
+        console.print("Next:", style="bold")
+    for line in advice:
+        console.print(f"  {line}")
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """Scores and findings of every model, then the verdicts."""
-    from tradeoff.report.text import HEADLINE_KEYS, holds_for
+    """Verdicts, scores of every model, and what was found."""
+    from tradeoff.report.text import HEADLINE_KEYS, leaderboard_of, title_of
 
     if not sys.stdout.isatty():
         typer.echo(str(comparison))
         return
     console = _console()
-    first = next(iter(comparison.evaluations.values()))
-    shown = list(first.scores)
-    wide = console.width >= 28 * (1 + len(shown))
-    keys = shown if wide else [key for key in shown if key in HEADLINE_KEYS] or shown[:2]
-    rows = [
-        (printable(name), *(f"{e[key].value_text} {e[key].interval_text}".rstrip() for key in keys))
-        for name, e in comparison.evaluations.items()
-    ]
-    print_table(("", *keys), rows)
-    for name, evaluation in comparison.evaluations.items():
-        found = [(f.name, f.sentence) for f in evaluation.findings]
-        if found:
-            console.print(printable(name), style="bold")
-            _print_sentences(console, found)
     for verdict in comparison.verdicts:
-        console.print(printable(verdict))
-    console.print(holds_for(first), style="dim")
+        console.print(printable(verdict), style="bold")
+    console.print()
+    console.print(title_of(next(iter(comparison.evaluations.values()))), style="dim")
+    header, rows = leaderboard_of(comparison)
+    if console.width < _READABLE * len(header):
+        shown = [
+            i for i, key in enumerate(header) if not key or key.split()[0] in HEADLINE_KEYS
+        ] or [0, 1, 2]
+        header, rows = (
+            tuple(header[i] for i in shown),
+            [tuple(row[i] for i in shown) for row in rows],
+        )
+    print_table(header, rows)
+    for name, evaluation in comparison.evaluations.items():
+        if evaluation.findings:
+            console.print(printable(name), style="bold")
+            for finding in evaluation.findings:
+                console.print(finding.sentence)
+
+
+def trade_off_table(
+    held_out: Mapping[str, HeldOutLogRatios],
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header, and a row for each: precision where the first shows a loss, and the headline."""
+    from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+    from tradeoff.inference import curve_interval
+    from tradeoff.inference.losses import judged_factor
+
+    factor = judged_factor(next(iter(held_out.values())))
+    columns = (
+        ("precision", factor),
+        ("precision", HEADLINE_PRECISION_LAM),
+        ("recall", HEADLINE_RECALL_LAM),
+    )
+    rows = []
+    for name, errors in held_out.items():
+        cells = []
+        for kind, lam in columns:
+            value = getattr(errors.curve().clipped(), kind)(lam)
+            low, high = np.clip(getattr(curve_interval(errors, [lam]), kind)[0], 0.0, 1.0)
+            cells.append(f"{value:.3f} [{low:.3f}, {high:.3f}]")
+        rows.append((name, *cells))
+    return ("", *(f"{kind} at λ = {lam:.2g}" for kind, lam in columns)), rows
 
 
 _READABLE = 28
@@ -75,7 +104,7 @@ _READABLE = 28
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns that fit the terminal; in a pipe, separated by tabs."""
     if not sys.stdout.isatty():
-        for row in rows:
+        for row in (header, *rows):
             typer.echo("\t".join(row))
         return
     from rich.table import Table

@@ -1,138 +1,160 @@
-r"""What an honest curve is worth: its ceiling, and whether it is tight.
+r"""What an estimator sees of losses that are known: real against real, with and without groups.
 
-An honest curve is an upper bound. The ceiling, real against real, shows noise and leakage. Curves
-of smaller samples and of other estimators show whether the bound is still falling. The positive
-control shows whether a gap that is known to be there is seen: real against real, where a tenth of
-one side is replaced by near-copies of a few real samples, so that precision is 0.9 at λ = 1.
+An honest curve is an upper bound of precision and recall, and how close it is depends on features,
+estimator and sample size. The baseline, real against real, shows whether samples are independent.
+Controls withhold whole groups of real samples (classes, or clusters where there are no classes)
+from one side: what is established of these losses says which losses would not have been missed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.cluster import MiniBatchKMeans
 
 from tradeoff._result import Result
 from tradeoff._sides import by_name
 from tradeoff._validation import check_seed
+from tradeoff.core.headline import HEADLINE_RECALL_LAM
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.registry import ESTIMATORS, find_estimator
+from tradeoff.inference.losses import judged_factor
+from tradeoff.ratio.base import Projection
+from tradeoff.ratio.registry import find_estimator
 from tradeoff.samples import Pair, Side
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
 
     from tradeoff.curves.estimate import CurveEstimate
     from tradeoff.ratio.base import Estimator
 
-__all__ = ["FEWEST_SAMPLES", "Diagnosis", "diagnose", "diagnose_pair"]
+__all__ = ["FEWEST_SAMPLES", "Control", "Diagnosis", "diagnose", "diagnose_pair"]
 
-_ALTERED = 0.1
-_SEEN = 2 / 3  # of the known gap, at least
-_COPIED = 6
-_CHOICES = 200
-_JITTER = 1e-3
 FEWEST_SAMPLES = 160
-"""Of each side, below which nothing can be said of a curve's worth."""
-_RIVALS = ("logistic", "trees", "gaussians", "quantized", "kernel")
+"""Of each side, below which nothing is planted."""
+_FIRST, _SMALLER, _LARGER = 0.2, 0.1, 0.4  # shares to withhold
+_CLUSTERS = 20  # few clusters are far apart, and withholding one of them flatters an estimator
+_FEWEST_CLASSES = 8
+_LARGEST_CLASS = 0.15
+_WEAKEST = 0.35  # a weaker control is noise
+_MOST_WITHHELD = 0.8
+_POWER = 1.43  # of what is needed, at which a loss is established four times in five
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Control(Result):
+    """A known loss of recall: real against real, without some groups on one side.
+
+    Args:
+        share: Share of real samples in the groups that were withheld.
+        groups: What the groups are, "classes" or "clusters".
+        estimate: Curve of the two sides.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import diagnose
+        >>> real = np.random.default_rng(0).normal(0, 1, (2000, 2))
+        >>> found = diagnose(real=real, generated=real, estimator="trees", progress=False)
+        >>> control = found.controls[0]
+        >>> control.groups, round(control.share, 1), control.is_established
+        ('clusters', 0.2, True)
+    """
+
+    share: float
+    groups: str
+    estimate: CurveEstimate
+
+    @property
+    def seen(self) -> float:
+        """How much of the loss recall shows at its headline slope."""
+        return 1.0 - self.estimate.curve.recall(HEADLINE_RECALL_LAM)
+
+    @property
+    def is_established(self) -> bool:
+        """Whether a loss of recall is established."""
+        return bool(self.estimate.losses().recall)
+
+    @property
+    def strength(self) -> float:
+        """The loss that is seen where recall is judged, over the smallest that is established."""
+        lam = 1.0 / judged_factor(self.estimate.held_out)
+        value = self.estimate.raw.recall(lam)
+        above = float(self.estimate.interval([lam]).recall[0, 1]) - value
+        return (1.0 - value) / above
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis(Result):
-    """How much an honest curve can be trusted to be close to the truth.
+    """What is seen of real against real, and of losses that are known.
 
     Args:
-        ceiling: real against real.
-        model: the model against real samples, at the size of the ceiling.
-        quarter: the model at half of that size.
-        rivals: the model by other estimators at the size of the ceiling, by name.
-        control: real against real with a tenth of one side altered, precision 0.9 at λ = 1.
+        baseline: Curve of one part of the real samples against the other.
+        controls: Known losses of recall, the first one first.
 
     Example:
         >>> import numpy as np
         >>> from tradeoff import diagnose
         >>> rng = np.random.default_rng(0)
         >>> real, generated = rng.normal(0, 1, (2000, 2)), rng.normal(1, 1, (2000, 2))
-        >>> found = diagnose(real=real, generated=generated, estimator="logistic", progress=False)
-        >>> found.ceiling.curve.precision(1.0) > 0.95 > found.model.curve.precision(1.0)
-        True
+        >>> found = diagnose(real=real, generated=generated, estimator="trees", progress=False)
+        >>> found.baseline.losses().difference is None, found.smallest_established
+        (True, 0.1...)
     """
 
-    ceiling: CurveEstimate
-    model: CurveEstimate
-    quarter: CurveEstimate
-    rivals: Mapping[str, CurveEstimate]
-    control: CurveEstimate
+    baseline: CurveEstimate
+    controls: tuple[Control, ...]
 
     def __str__(self) -> str:
-        curves = {
-            "model": self.model,
-            "ceiling": self.ceiling,
-            "quarter": self.quarter,
-            "control": self.control,
-            **{f"by {name}": rival for name, rival in self.rivals.items()},
-        }
-        width = max(map(len, curves))
-        lines = [f"{'':<{width}}  precision  recall"]
-        for name, estimate in curves.items():
-            precision, recall = estimate.headline.values()
-            lines.append(f"{name:<{width}}  {precision:9.3f}  {recall:6.3f}")
-        return "\n".join([self.verdict, *lines])
+        lines = [f"{'withheld':>10}  {'seen':>6}  {'established':>11}"]
+        for control in self.controls:
+            found = "yes" if control.is_established else "no"
+            lines.append(f"{control.share:>10.1%}  {control.seen:>6.1%}  {found:>11}")
+        return "\n".join([self.sentence, *lines])
 
     @property
-    def sees_the_control(self) -> bool:
-        """Whether at least two thirds of the known gap were seen."""
-        return self._seen >= _SEEN * _ALTERED
+    def smallest_established(self) -> float | None:
+        """The smallest share that was established, if no larger one was missed."""
+        missed = max((c.share for c in self.controls if not c.is_established), default=0.0)
+        found = [c.share for c in self.controls if c.is_established and c.share > missed]
+        return min(found, default=None)
 
     @property
-    def _seen(self) -> float:
-        return 1.0 - self.control.curve.precision(1.0)
+    def decisive_count(self) -> float | None:
+        """Number of missed samples at which such a loss is established four times in five.
+
+        Taken from the strength of the controls, which grows about as the number of samples that
+        are withheld. At least so many if no control was established. None without controls.
+        """
+        if not self.controls:
+            return None
+        counts = [
+            control.share
+            * control.estimate.provenance["samples"]["real"]
+            * _POWER
+            / max(control.strength, _WEAKEST)
+            for control in self.controls
+        ]
+        return float(np.exp(np.mean(np.log(counts))))
 
     @property
-    def _noise(self) -> float:
-        return 0.5 * float(np.ptp(self.control.interval([1.0]).precision))
-
-    @property
-    def still_falling(self) -> float:
-        """How much precision at λ = 1 fell when the samples doubled; about 0 if it has settled."""
-        return self.quarter.raw.precision(1.0) - self.model.raw.precision(1.0)
-
-    @property
-    def beaten_by(self) -> float:
-        """How much lower the upper limit of the lowest rival is at λ = 1."""
-        ours = self.model.raw.precision(1.0)
-        gaps = [ours - rival.interval([1.0]).precision[0, 1] for rival in self.rivals.values()]
-        return max(0.0, float(max(gaps, default=0.0)))
-
-    @property
-    def verdict(self) -> str:
-        """One sentence on what the curve shows."""
-        if self._noise > _SEEN * _ALTERED:
-            return (
-                f"Too few samples to tell: a known gap of {_ALTERED:g} is within the noise, "
-                f"±{self._noise:.2f}."
-            )
-        if not self.sees_the_control:
-            return (
-                "Only an upper bound here: of a known gap of "
-                f"{_ALTERED:g} this estimator sees {self._seen:.2f}."
-            )
-        if self.beaten_by > 0:
-            return (
-                "Only an upper bound here: another estimator shows a precision lower by at least "
-                f"{self.beaten_by:.3f} at λ = 1."
-            )
-        upper = self.model.interval([1.0]).precision[0, 1]
-        if self.still_falling > 0.05 and upper < self.quarter.raw.precision(1.0):
-            return (
-                f"Still falling: twice the samples lowered precision by {self.still_falling:.2f} "
-                "at λ = 1, and more samples may lower it further."
-            )
-        return "No sign of a gap between the curve and the truth."
+    def sentence(self) -> str:
+        """What was planted, and what was seen of it."""
+        if not self.controls:
+            return "No loss could be planted: too few groups of samples."
+        planted = " and ".join(
+            f"{control.share:.0%} (seen as {max(control.seen, 0.0):.0%})"
+            for control in sorted(self.controls, key=lambda control: control.share)
+        )
+        smallest = self.smallest_established
+        outcome = (
+            "none was established"
+            if smallest is None
+            else f"the smallest that was established is {smallest:.0%}"
+        )
+        return f"Known losses of recall, {self.controls[0].groups} withheld: {planted}; {outcome}."
 
 
 @by_name
@@ -145,31 +167,31 @@ def diagnose(
     seed: int = 0,
     progress: bool = True,
 ) -> Diagnosis:
-    """Ceiling and tightness of the curve that :func:`~tradeoff.curves.pr_curve` gives.
+    """What :func:`~tradeoff.curves.pr_curve` sees of real against real, and of known losses.
 
-    The real samples are divided in two by their content, and everything is compared at that size.
-    Samples are taken to be independent.
+    The real samples are divided in two by their content. Groups of them are withheld from one part:
+    a fifth, and then a tenth if that is established and two fifths if not.
 
     Args:
         real: Features of real samples, shape (n, d).
-        generated: Features of generated samples, shape (m, d).
+        generated: Features of generated samples, shape (m, d), of which only the number matters.
         estimator: Estimator of log p/q, as given to `pr_curve`.
         folds: Number of folds, as given to `pr_curve`.
-        seed: Seed of the halves, the folds, the control and the estimator.
+        seed: Seed of the parts, the groups, the folds and the estimator.
         progress: Whether to show progress lines.
 
     Example:
-        A line cannot see what happens on a ring, and says so:
+        A line does not see that modes on a ring are missing, and the controls say so:
 
         >>> import numpy as np
         >>> from tradeoff import diagnose
         >>> rng = np.random.default_rng(0)
-        >>> angle = rng.integers(0, 8, (2, 2000)) * np.pi / 4 + 0.3
-        >>> ring = 3 * np.stack((np.cos(angle), np.sin(angle)), axis=2)
-        >>> real, generated = ring + rng.normal(0, 0.2, (2, 2000, 2))
-        >>> line = diagnose(real=real, generated=generated, estimator="logistic", progress=False)
-        >>> line.verdict[:45]
-        'Only an upper bound here: of a known gap of 0'
+        >>> angle = rng.integers(0, 8, 2000) * np.pi / 4 + 0.3
+        >>> ring = 3 * np.stack((np.cos(angle), np.sin(angle)), 1) + rng.normal(0, 0.2, (2000, 2))
+        >>> line = diagnose(real=ring, generated=ring, estimator="gaussians", progress=False)
+        >>> trees = diagnose(real=ring, generated=ring, estimator="trees", progress=False)
+        >>> line.controls[0].seen < trees.controls[0].seen
+        True
     """
     pair = Pair.of(real=real, generated=generated)
     return diagnose_pair(pair, estimator=estimator, folds=folds, seed=seed, progress=progress)
@@ -185,7 +207,7 @@ def diagnose_pair(
     jobs: int | None = None,
     progress: bool = True,
 ) -> Diagnosis:
-    """Ceiling and tightness of the curve of a pair; see `diagnose`."""
+    """The baseline and controls of a pair, computed once for all models of one size."""
     for side in pair:
         if len(side) < FEWEST_SAMPLES:
             raise InvalidInputError(
@@ -193,11 +215,12 @@ def diagnose_pair(
                 f"Got {len(side)}."
             )
     model, seed = find_estimator(estimator), check_seed(seed)
+    size = min(len(pair.generated), len(pair.real) // 2)
 
-    def measure(real: Side, generated: Side, by: Estimator = model) -> CurveEstimate:
+    def measure(real: Side, generated: Side) -> CurveEstimate:
         return estimate_curve(
             Pair(real, generated),
-            estimator=by,
+            estimator=model,
             folds=folds,
             seed=seed,
             repeats=repeats,
@@ -205,34 +228,57 @@ def diagnose_pair(
             progress=progress,
         )
 
-    baseline = pair.real_against_real(seed)
-    sides = (*baseline, pair.generated.halves(seed)[0])
-    size = min(len(side) for side in sides)
-    half, rest, made = (side.take(slice(size)) for side in sides)
-    rivals = {name: ESTIMATORS[name].make() for name in _RIVALS}
-    return Diagnosis(
-        ceiling=measure(half, rest),
-        model=measure(half, made),
-        quarter=measure(half.take(slice(size // 2)), made.take(slice(size // 2))),
-        rivals={
-            name: measure(half, made, rival) for name, rival in rivals.items() if rival != model
-        },
-        control=measure(half, _altered(rest, seed)),
-    )
+    def compute() -> Diagnosis:
+        rest, part = _parted(pair.real, size, seed)
+        groups = _Groups.of(rest, part, seed)
+
+        def control(share: float) -> Control:
+            kept, withheld = groups.without(part, share, seed)
+            return Control(share=withheld, groups=groups.kind, estimate=measure(rest, kept))
+
+        baseline, first = measure(rest, part), control(_FIRST)
+        second = control(_SMALLER if first.is_established else _LARGER)
+        planted = (c for c in (first, second) if 0.0 < c.share <= _MOST_WITHHELD)
+        return Diagnosis(baseline=baseline, controls=tuple(planted))
+
+    return pair.real.remember(("diagnosis", repr(model), folds, seed, repeats, size), compute)
 
 
-def _altered(side: Side, seed: int) -> Side:
-    """A tenth of the rows replaced by near-copies of a few of the others.
+def _parted(real: Side, size: int, seed: int) -> tuple[Side, Side]:
+    """All but so many of the samples, and those in the role of the model."""
+    order = np.argsort(real.draws_for(seed), kind="stable")
+    return real.take(order[size:]), replace(real.take(order[:size]), name="generated")
 
-    Of many choices the one whose mean is closest to that of the data, so that the mean hardly
-    betrays it.
-    """
-    rng, x = np.random.default_rng(seed), side.x
-    altered = round(_ALTERED * len(x))
-    kept, sd = x[altered:], x.std(0)
-    z = (kept - kept.mean(0)) / np.where(sd > 0, sd, 1.0)
-    choices = rng.integers(0, len(kept), (_CHOICES, _COPIED))
-    copied = kept[choices[np.argmin([(z[rows].mean(0) ** 2).sum() for rows in choices])]]
-    jitter = _JITTER * sd * rng.normal(size=(altered, x.shape[1]))
-    near_copies = copied[rng.integers(0, _COPIED, altered)] + jitter
-    return side.take(slice(altered, None)).preceded_by(near_copies)
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Groups of samples that can be withheld: classes if they are many and small, else clusters."""
+
+    kind: str
+    names: npt.NDArray[np.intp]  # of the samples from which they are withheld
+    shares: npt.NDArray[np.float64]  # among all real samples
+
+    @classmethod
+    def of(cls, rest: Side, part: Side, seed: int) -> _Groups:
+        labels = (*part.labels, *rest.labels)
+        if labels and all(label is not None for label in labels):
+            names = np.unique(np.array(labels, dtype=str), return_inverse=True)[1]
+            shares = np.bincount(names) / len(names)
+            if len(shares) >= _FEWEST_CLASSES and shares.max() <= _LARGEST_CLASS:
+                return cls("classes", names[: len(part)], shares)
+        project = Projection.fit(rest.x, part.x)
+        x = project(np.concatenate((part.x, rest.x)))
+        distinct = len(np.unique(x, axis=0))
+        clusters = MiniBatchKMeans(min(_CLUSTERS, distinct), n_init=3, random_state=seed)
+        names = np.asarray(clusters.fit_predict(x))
+        return cls("clusters", names[: len(part)], np.bincount(names) / len(names))
+
+    def without(self, part: Side, share: float, seed: int) -> tuple[Side, float]:
+        """The samples without groups of about a share, in random order, and their exact share."""
+        chosen: list[int] = []
+        withheld = 0.0
+        for group in np.random.default_rng(seed).permutation(len(self.shares)):
+            if abs(withheld + self.shares[group] - share) <= abs(withheld - share):
+                chosen.append(int(group))
+                withheld += float(self.shares[group])
+        return part.take(np.flatnonzero(~np.isin(self.names, chosen))), withheld

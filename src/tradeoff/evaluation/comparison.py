@@ -130,13 +130,18 @@ class Comparison(Result):
     def _repr_html_(self) -> str:
         return str(resolve("tradeoff.report.html:comparison_html_of")(self))
 
-    def to_json(self) -> str:
-        """All evaluations and differences, without loss."""
+    def to_json(self, *, curves: bool = True) -> str:
+        """All evaluations and differences, without loss.
+
+        Args:
+            curves: Whether curves and certificates are included.
+        """
         fields = {
             "schema": _SCHEMA,
             "version": _VERSION,
             "evaluations": {
-                name: json.loads(found.to_json()) for name, found in self.evaluations.items()
+                name: json.loads(found.to_json(curves=curves))
+                for name, found in self.evaluations.items()
             },
             "differences": [asdict(found) for found in self.differences],
             "verdicts": list(self.verdicts),
@@ -226,8 +231,7 @@ def compare(
         repeats: What equal samples are for the curve: "copies" of one sample, independent "draws"
             of one value, or "auto" to decide by how they repeat.
         level: Probability with which all confidence intervals of differences cover together.
-        diagnose: Whether to measure the curve of real against real data, and whether curves are
-            tight.
+        diagnose: Whether to plant known losses in the real data, to see which would be found.
         seed: Seed of everything random.
         progress: Whether to show progress lines.
 
@@ -330,8 +334,8 @@ def _verdict(found: Difference, miss: float) -> str:
     word = _WORDS[found.key]
     if found.p_value >= miss:
         return (
-            f"the {word} of {found.first} and {found.second} cannot be told apart at this N "
-            f"(a difference of {found.resolvable:.2f} could)"
+            f"the {word} of {found.first} and {found.second} cannot be told apart with this many "
+            f"samples (a difference below {found.resolvable:.2f} would not show)"
         )
     better, worse = (found.first, found.second) if found.value > 0 else (found.second, found.first)
     low, high = sorted((abs(found.low), abs(found.high)))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES
+from tradeoff.evaluation.verdict import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from tradeoff.evaluation.verdict import Verdict
     from tradeoff.metrics.family import Measured
     from tradeoff.metrics.score import Score
     from tradeoff.samples import Pair
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "findings_of", "warnings_of"]
 
 _MATERIAL = 0.01  # a share of copies that is worth a word
-_WIDE = 0.05  # half an interval
 _UNEQUAL = 2.0
 _SAMPLES_PER_COLUMN = 10
 
@@ -31,8 +30,9 @@ class Finding(Result):
     """What a number shows.
 
     Args:
-        name: precision lost, recall lost, memorized or repeats itself.
-        sentence: what it means.
+        name: Precision lost, recall lost, difference, contradiction, memorized or repeats itself.
+        sentence: What was found.
+        advice: What to do next.
 
     Example:
         >>> from tradeoff.evaluation import Finding
@@ -42,57 +42,80 @@ class Finding(Result):
 
     name: str
     sentence: str
+    advice: str = ""
 
 
-def findings_of(scores: Mapping[str, Score]) -> tuple[Finding, ...]:
-    """What is wrong with a model, as far as intervals can tell."""
-    found = []
-    if lost := _lost(scores.get("curve.precision")):
-        sentence = (
-            f"At least {lost} of generated samples lie where real data is more than "
-            f"{HEADLINE_PRECISION_LAM:g} times rarer: they look invented."
-        )
-        found.append(Finding("precision lost", sentence))
-    elif sentence := _halved("knn.precision", scores):
-        found.append(Finding("precision lost", sentence))
-    if lost := _lost(scores.get("curve.recall")):
-        sentence = (
-            f"Of at least {lost} of real data the model makes less than "
-            f"{HEADLINE_RECALL_LAM:g} times what it should."
-        )
-        found.append(Finding("recall lost", sentence))
-    elif sentence := _halved("knn.recall", scores):
-        found.append(Finding("recall lost", sentence))
-    for key, name, words in (
-        ("copies.of_real", "memorized", "have the very features of a real one"),
-        ("copies.within", "repeats itself", "repeat the features of an earlier one"),
+def findings_of(verdict: Verdict | None, scores: Mapping[str, Score]) -> tuple[Finding, ...]:
+    """What is wrong with a model, as far as it is established; without a curve, by neighbors."""
+    found = [*_losses(verdict), *_by_neighbors(verdict, scores)]
+    for key, name, words, advice in (
+        (
+            "copies.of_real",
+            "memorized",
+            "have exactly the features of a real one",
+            "remove copies of training data, or compare with real samples that were held out.",
+        ),
+        (
+            "copies.within",
+            "repeats itself",
+            "repeat the features of an earlier one",
+            "remove duplicates, or sample with more randomness.",
+        ),
     ):
         if share := _above(scores.get(key)):
-            found.append(Finding(name, f"{share} of generated samples {words}."))
+            found.append(Finding(name, f"{share} of the generated samples {words}.", advice))
     return tuple(found)
 
 
-def _lost(score: Score | None) -> str:
-    """What is missing to 1, with its interval, if the score is below that of real data."""
-    if score is None or score.low is None or score.high is None:
-        return ""
-    ceiling = min(1.0, score.expected or 1.0)
-    if score.high >= ceiling or score.value > ceiling - _MATERIAL:
-        return ""
-    return f"{1 - score.value:.0%} [{1 - score.high:.0%}, {1 - score.low:.0%}]"
+def _losses(verdict: Verdict | None) -> Iterator[Finding]:
+    if verdict is None:
+        return
+    sentences = iter(verdict.sentences)
+    if verdict.precision.losses:
+        yield Finding(
+            "precision lost",
+            next(sentences),
+            "look at the samples with the lowest log_ratio (--out writes it for each), or keep the "
+            "realistic ones with `tradeoff filter --budget 2`.",
+        )
+    if verdict.recall.losses:
+        yield Finding(
+            "recall lost",
+            next(sentences),
+            "look at the real samples with the highest log_ratio (--out writes it for each): the "
+            "model lacks these.",
+        )
+    if verdict.difference is not None and not (verdict.precision.losses or verdict.recall.losses):
+        advice = "take more samples, or use a stronger encoder."
+        if verdict.recall.enough is not None:
+            advice = f"take about {verdict.recall.enough:,} samples of each side."
+        yield Finding("difference", next(sentences), advice)
 
 
-def _halved(key: str, scores: Mapping[str, Score]) -> str:
-    """Neighbors depend on much besides the laws, and are heard only if they are sure."""
-    score = scores.get(key)
-    if score is None or score.high is None or not score.expected:
-        return ""
-    if score.high >= 0.5 * score.expected:
-        return ""
-    return (
-        f"{key} is {score.value_text} {score.interval_text}, where real data has "
-        f"{score.expected_text}."
-    )
+def _by_neighbors(verdict: Verdict | None, scores: Mapping[str, Score]) -> Iterator[Finding]:
+    """Losses that neighbors show and the curve does not.
+
+    Neighbors depend on much besides the distributions, and are heard only if they are sure.
+    """
+    for kind in ("precision", "recall"):
+        score = scores.get(f"knn.{kind}")
+        shown = verdict is not None and getattr(verdict, kind).losses
+        if shown or score is None or score.high is None or not score.expected:
+            continue
+        if score.high >= 0.5 * score.expected:
+            continue
+        sentence = (
+            f"knn.{kind} is {score.value_text} {score.interval_text}, where "
+            f"{score.expected_text} is expected"
+        )
+        if verdict is None:
+            yield Finding(f"{kind} lost", f"{sentence}.", "measure the curve, or look at copies.")
+        else:
+            yield Finding(
+                "contradiction",
+                f"{sentence}, but the curve shows no loss of {kind}.",
+                "look at the samples: one of the two is misled by these features.",
+            )
 
 
 def _above(score: Score | None) -> str:
@@ -108,26 +131,23 @@ def warnings_of(measured: Measured, settings: Settings, pair: Pair) -> tuple[str
     scores, found = measured.scores, []
     few_values = measured.curve is not None and measured.curve.has_few_values
     smaller, larger = min(pair.sizes.values()), max(pair.sizes.values())
-    for key in ("curve.precision", "curve.recall"):
-        score = scores.get(key)
-        if score is None or score.low is None or score.high is None:
-            continue
-        half = 0.5 * (score.high - score.low)
-        if _WIDE < half < 0.5:
-            enough = _round_up(smaller * (half / _WIDE) ** 2)
-            found.append(
-                f"{key} is known to ±{half:.2f} only: about {enough:,} samples of each side would "
-                f"give ±{_WIDE:g}."
-            )
     if measured.curve and settings.diagnose and smaller < FEWEST_SAMPLES and not few_values:
         found.append(
-            f"Ceiling and tightness take at least {FEWEST_SAMPLES} samples of each side; "
-            f"there are {smaller}."
+            f"With fewer than {FEWEST_SAMPLES} samples of each side it is not tested which losses "
+            f"would be seen. There are {smaller}."
         )
     if few_values:
         found.append(
-            "Copies stay in one fold, so the curve does not see that so few distinct samples "
-            "repeat: its interval is [0, 1]. Look at knn.coverage and copies.within."
+            "Too few distinct samples repeat for a curve, whose interval is [0, 1]: equal samples "
+            "are taken for copies. Look at knn.coverage and copies.within, or pass "
+            'repeats="draws" if they are independent draws of a few values.'
+        )
+    diagnosis = None if measured.curve is None else measured.curve.diagnosis
+    baseline = None if diagnosis is None else diagnosis.baseline.losses(level=settings.level)
+    if baseline is not None and (apart := baseline.difference) is not None:
+        found.append(
+            f"Two random parts of the real data seem to differ by at least {percent(apart)}. That "
+            "can only be chance or a defect: measure again with another seed."
         )
     if larger > _UNEQUAL * smaller and (score := scores.get("knn.coverage")):
         sizes = " and ".join(f"{size:,} {side}" for side, size in pair.sizes.items())
@@ -141,9 +161,3 @@ def warnings_of(measured: Measured, settings: Settings, pair: Pair) -> tuple[str
             f"upward: {_SAMPLES_PER_COLUMN * pair.columns:,} of each side would do."
         )
     return tuple(found)
-
-
-def _round_up(count: float) -> int:
-    """Two digits, not fewer than needed."""
-    step = int(10 ** max(0, math.floor(math.log10(max(count, 1.0))) - 1))
-    return math.ceil(count / step) * step

@@ -27,6 +27,7 @@ from tradeoff.evaluation.findings import findings_of, warnings_of
 from tradeoff.evaluation.reference import Reference, embed_with, open_samples, side_of
 from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.evaluation.result import Evaluation, SampleValues
+from tradeoff.evaluation.verdict import verdict_of
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.metrics.family import Measured, Request, check_families, measure
 from tradeoff.metrics.registry import resolve_keys
@@ -85,8 +86,7 @@ def evaluate(
         repeats: What equal samples are for the curve: "copies" of one sample, independent "draws"
             of one value, or "auto" to decide by how they repeat.
         level: Probability with which confidence intervals cover.
-        diagnose: Whether to measure the curve of real against real data, and whether the curve is
-            tight.
+        diagnose: Whether to plant known losses in the real data, to see which would be found.
         seed: Seed of everything random.
         progress: Whether to show progress lines.
 
@@ -101,8 +101,8 @@ def evaluate(
         >>> result = evaluate(
         ...     real=real, generated=generated, estimator="trees", diagnose=False, progress=False
         ... )
-        >>> print(result.findings[0].sentence[:37])
-        At least 31% [25%, 35%] of generated
+        >>> print(result.verdict.sentences[0][:71])
+        Precision is lost: with 95% confidence at least 30% of the generated sa
     """
     settings = Settings(
         metrics=as_names(metrics),
@@ -248,18 +248,19 @@ class Opened:
         self, made: Embedded, pair: Pair, measured: Measured, curve: PRCurve | None
     ) -> Evaluation:
         settings, reference = self.settings, self.reference
-        diagnosis = None if measured.curve is None else measured.curve.diagnosis
+        verdict = None
+        if measured.curve is not None and not measured.curve.has_few_values:
+            verdict = verdict_of(measured.curve, pair.sizes, settings.level)
         values = {"real": dict(measured.values.real), "generated": dict(measured.values.generated)}
         if "nearest_real" in values["generated"]:
             ids = np.array(pair.real.ids, dtype=object)
             values["generated"]["nearest_real"] = ids[values["generated"]["nearest_real"]]
         return Evaluation(
             scores=measured.scores,
-            findings=findings_of(measured.scores),
+            verdict=verdict,
+            findings=findings_of(verdict, measured.scores),
             warnings=warnings_of(measured, settings, pair) + self._protocol_warnings(),
-            tightness=None if diagnosis is None else diagnosis.verdict,
             curve=curve,
-            ceiling=None if diagnosis is None else diagnosis.ceiling.curve,
             certificate=None if measured.curve is None else measured.curve.certificate,
             broken={"real": reference.broken, "generated": made.broken},
             samples={

@@ -18,7 +18,9 @@ from tradeoff.core.curve import PRCurve
 from tradeoff.data.base import Broken
 from tradeoff.data.records import OWN_METADATA
 from tradeoff.evaluation.findings import Finding
+from tradeoff.evaluation.verdict import Outcome, Verdict
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference.losses import Loss
 from tradeoff.metrics.score import Score
 from tradeoff.settings import Settings
 
@@ -30,14 +32,14 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "SampleValues"]
 
 _SCHEMA = "tradeoff.Evaluation"
-_VERSION = 2
-_CURVES = ("curve", "ceiling", "certificate")
+_VERSION = 3
+_CURVES = ("curve", "certificate")
 _SIDES = ("real", "generated")
 _TYPES: dict[str, Any] = {
     "scores": dict[str, dict[str, Any]],
     "findings": list[dict[str, Any]],
     "warnings": list[str],
-    "tightness": str | None,
+    "verdict": dict[str, Any] | None,
     "broken": dict[str, list[list[str]]],
     "settings": dict[str, Any],
     "provenance": dict[str, Any],
@@ -103,11 +105,11 @@ class Evaluation(Result):
 
     Args:
         scores: Every score, by its key.
-        findings: What the scores show to be wrong.
+        verdict: What is established of precision and recall; None without a curve, and if so few
+            distinct samples repeat that it cannot be trusted.
+        findings: What was found to be wrong.
         warnings: What the samples do not allow to say.
-        tightness: Whether the curve can be taken for the truth; None if it was not asked for.
         curve: The trade-off with its band; None if it was not asked for.
-        ceiling: Real against real, at half the size.
         certificate: The line that the true curve does not exceed.
         broken: Items that could not be read, by side.
         samples: Values of single samples, by side; None in a result read from JSON alone.
@@ -133,11 +135,10 @@ class Evaluation(Result):
     """
 
     scores: Mapping[str, Score]
+    verdict: Verdict | None
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
-    tightness: str | None
     curve: PRCurve | None
-    ceiling: PRCurve | None
     certificate: PRCurve | None
     broken: Mapping[str, tuple[Broken, ...]]
     samples: Mapping[str, SampleValues] | None
@@ -157,15 +158,19 @@ class Evaluation(Result):
     def _repr_html_(self) -> str:
         return str(resolve("tradeoff.report.html:html_of")(self))
 
-    def to_json(self) -> str:
-        """Everything but the values of single samples, without loss."""
+    def to_json(self, *, curves: bool = True) -> str:
+        """Everything but the values of single samples, without loss.
+
+        Args:
+            curves: Whether the curve and the certificate are included.
+        """
         fields = {
             "schema": _SCHEMA,
             "version": _VERSION,
             "scores": {key: asdict(score) for key, score in self.scores.items()},
+            "verdict": None if self.verdict is None else _verdict_fields(self.verdict),
             "findings": [asdict(finding) for finding in self.findings],
             "warnings": list(self.warnings),
-            "tightness": self.tightness,
             "broken": {
                 side: [[item.id, item.reason] for item in items]
                 for side, items in self.broken.items()
@@ -175,12 +180,12 @@ class Evaluation(Result):
         }
         for name in _CURVES:
             curve = getattr(self, name)
-            fields[name] = None if curve is None else json.loads(curve.to_json())
+            fields[name] = None if curve is None or not curves else json.loads(curve.to_json())
         return json.dumps(fields, ensure_ascii=False, allow_nan=False, default=_plain)
 
     @classmethod
     def from_json(cls, text: str, samples: Mapping[str, SampleValues] | None = None) -> Evaluation:
-        """Read what `to_json` wrote, in this or an earlier version."""
+        """Read what `to_json` wrote."""
         with decoding("The JSON of an evaluation"):
             fields = read_fields(text, _SCHEMA, _VERSION, finite=True)
             for name, hint in _TYPES.items():
@@ -195,9 +200,9 @@ class Evaluation(Result):
             }
             return cls(
                 scores={key: build(Score, score) for key, score in fields["scores"].items()},
+                verdict=_verdict(fields["verdict"]),
                 findings=tuple(build(Finding, finding) for finding in fields["findings"]),
                 warnings=tuple(fields["warnings"]),
-                tightness=fields["tightness"],
                 broken={
                     side: tuple(check_types(Broken(*item)) for item in items)
                     for side, items in fields["broken"].items()
@@ -228,6 +233,24 @@ class Evaluation(Result):
         folder = Path(folder)
         text = read_saved(folder, "evaluation.json", "an evaluation")
         return cls.from_json(text, read_samples(folder))
+
+
+def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
+    """The verdict, and its sentences for readers of the file."""
+    return {**asdict(verdict), "sentences": list(verdict.sentences)}
+
+
+def _verdict(fields: dict[str, Any] | None) -> Verdict | None:
+    if fields is None:
+        return None
+    outcomes = {
+        kind: build(
+            Outcome,
+            {**fields[kind], "losses": tuple(build(Loss, one) for one in fields[kind]["losses"])},
+        )
+        for kind in ("precision", "recall")
+    }
+    return check_types(Verdict(level=fields["level"], difference=fields["difference"], **outcomes))
 
 
 def read_saved(folder: Path, name: str, what: str) -> str:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from tradeoff._sides import Sides
     from tradeoff.core.held_out import HeldOutLogRatios
 
-__all__ = ["Loss", "Losses", "established_losses"]
+__all__ = ["Loss", "Losses", "established_losses", "judged_factor"]
 
 _MARGIN = 1.5
 _SMALLEST_CURVE = 0.02
 _FURTHER = (5.0, 20.0)
+_SMALLEST_LOSS = 0.001  # a smaller lower limit says nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,8 +111,8 @@ def established_losses(
         held_out, [1.0], level=2.0 * level - 1.0, always_widen=True, groups=groups
     )
     apart = 1.0 - float(at_one.precision[0, 1])
-    value = float(np.clip(held_out.curve().precision(1.0), _SMALLEST_CURVE, 1.0))
-    factors = [_MARGIN / value, *(f for f in _FURTHER if f > _MARGIN / value)]
+    judged = judged_factor(held_out)
+    factors = [judged, *(further for further in _FURTHER if further > judged)]
     precision, recall = (
         _first_established(factors, 1.0 - limits[:, 1])
         for limits in (
@@ -122,15 +123,22 @@ def established_losses(
     shares = [apart, *(loss.at_least for loss in (*precision, *recall))]
     # Every loss is a difference, also where the test of the difference alone is weaker.
     return Losses(
-        difference=max(shares) if max(shares) > 0 else None, precision=precision, recall=recall
+        difference=max(shares) if max(shares) >= _SMALLEST_LOSS else None,
+        precision=precision,
+        recall=recall,
     )
+
+
+def judged_factor(held_out: HeldOutLogRatios) -> float:
+    """The slope at which precision is judged, and the inverse of that for recall."""
+    return _MARGIN / float(np.clip(held_out.curve().precision(1.0), _SMALLEST_CURVE, 1.0))
 
 
 def _first_established(factors: list[float], shares: npt.NDArray[np.float64]) -> tuple[Loss, ...]:
     """Losses in their order, up to the first that is not established."""
     found = []
     for factor, share in zip(factors, shares, strict=True):
-        if share <= 0:
+        if share < _SMALLEST_LOSS:
             break
         found.append(Loss(factor=factor, at_least=float(share)))
     return tuple(found)

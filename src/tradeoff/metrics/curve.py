@@ -1,4 +1,4 @@
-"""Scores of the precision-recall curve, with its ceiling, tightness and certificate."""
+"""Scores of the precision-recall curve, with its controls and certificate."""
 
 from __future__ import annotations
 
@@ -57,19 +57,20 @@ def measure(pair: Pair, request: Request) -> Measured:
 
 
 def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
-    """Precision and recall have intervals of their own; of the rest, the ends of the band."""
-    ceiling = None if curve.diagnosis is None else curve.diagnosis.ceiling.curve
+    """Precision and recall have intervals of their own; of the rest, the ends of the band.
+
+    When both sides come from the real data the true value is 1, whatever the features.
+    """
     if key in ("curve.area", "curve.f_score"):
-        value, low, high, expected = (
-            _summary(key, line)
-            for line in (curve.band, curve.band.lower, curve.band.upper, ceiling)
+        value, low, high = (
+            _summary(key, line) for line in (curve.band, curve.band.lower, curve.band.upper)
         )
     else:
-        value, low, high, expected = _at_headline(key, curve.estimate, curve.band, ceiling, level)
+        value, low, high = _at_headline(key, curve.estimate, curve.band, level)
     low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
     if curve.has_few_values:
         low, high = 0.0, 1.0
-    return Score(value=float(value or 0.0), low=low, high=high, expected=expected)
+    return Score(value=float(value or 0.0), low=low, high=high, expected=1.0)
 
 
 def _summary(key: str, curve: PRCurve | None) -> float | None:
@@ -79,13 +80,12 @@ def _summary(key: str, curve: PRCurve | None) -> float | None:
 
 
 def _at_headline(
-    key: str, estimate: CurveEstimate, band: PRCurve, ceiling: PRCurve | None, level: float
-) -> tuple[float, float, float, float | None]:
+    key: str, estimate: CurveEstimate, band: PRCurve, level: float
+) -> tuple[float, float, float]:
     name = key.partition(".")[2]
     lam = HEADLINE_PRECISION_LAM if name == "precision" else HEADLINE_RECALL_LAM
     low, high = getattr(estimate.interval([lam], level=level), name)[0]
-    expected = None if ceiling is None else getattr(ceiling, name)(lam)
-    return getattr(band, name)(lam), low, high, expected
+    return getattr(band, name)(lam), low, high
 
 
 def _has_few_values(side: Side) -> bool:

@@ -36,7 +36,7 @@ class Request:
         folds: Number of folds over which training and counting rotate.
         repeats: What equal rows are: "copies", "draws", or "auto" to decide by how they repeat.
         k: Rank of neighbors.
-        diagnose: Whether the curve's ceiling and tightness are measured too.
+        diagnose: Whether known losses are planted, to see which would be found.
         level: Probability with which intervals cover.
         seed: Seed of everything random.
         progress: Whether progress is shown.
@@ -65,7 +65,7 @@ class MeasuredCurve(Result):
     Args:
         estimate: The estimated curve.
         band: The curve with its band.
-        diagnosis: Its ceiling and tightness, if they were asked for.
+        diagnosis: Real against real, and known losses, if they were asked for.
         certificate: The line that the true curve does not exceed, if it was asked for.
         has_few_values: Whether a side repeats so few samples that the curve cannot be trusted.
     """

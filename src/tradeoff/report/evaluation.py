@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.report.base import COLORS, Display, colors_of
+from tradeoff.report.base import Display, colors_of
 from tradeoff.report.display import PRCurveDisplay
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ __all__ = ["ComparisonDisplay", "EvaluationDisplay"]
 
 
 class EvaluationDisplay(Display):
-    """Draws the curve of a model with its band, and the ceiling, real against real.
+    """Draws the curve of a model with its band.
 
     Args:
         evaluation: Evaluation with a curve.
@@ -44,18 +44,17 @@ class EvaluationDisplay(Display):
                 "if it is among them."
             )
         self.evaluation = evaluation
+        self._curve = evaluation.curve
 
     def plot(self, ax: Axes | None = None, *, color: str | Sequence[str] | None = None) -> Self:
         """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
 
         Args:
             ax: Matplotlib axes.
-            color: Color of the model's curve, or that color and the one of real against real.
+            color: Color of the curve.
         """
-        curves = {"generated": self.evaluation.curve, "real vs real": self.evaluation.ceiling}
-        display = PRCurveDisplay({name: c for name, c in curves.items() if c is not None})
-        colors = (color, *COLORS[1:]) if isinstance(color, str) else color
-        return self._finish(display.plot(ax, color=colors).ax_)
+        display = PRCurveDisplay({"generated": self._curve})
+        return self._finish(display.plot(ax, color=color).ax_)
 
 
 class ComparisonDisplay(Display):

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from tradeoff._result import html_table
 from tradeoff._text import printable
-from tradeoff.report.text import HEADER, HEADLINE_KEYS, holds_for, rows_of, sentences_of, title_of
+from tradeoff.report.text import (
+    HEADER,
+    advice_of,
+    leaderboard_of,
+    notes_of,
+    rows_of,
+    title_of,
+    verdict_of,
+)
 
 if TYPE_CHECKING:
     from tradeoff.evaluation.comparison import Comparison
@@ -16,34 +24,27 @@ __all__ = ["comparison_html_of", "html_of"]
 
 
 def html_of(evaluation: Evaluation) -> str:
-    """The scores and the sentences of an evaluation, each as a table."""
-    sentences = [*sentences_of(evaluation), ("holds for", holds_for(evaluation))]
-    scores = html_table(title_of(evaluation), ("score", *HEADER[1:]), rows_of(evaluation))
-    return scores + html_table("Findings", ("finding", "meaning"), sentences)
-
-
-def comparison_html_of(comparison: Comparison) -> str:
-    """The headline scores of each model, what was found of it, and the verdicts, as tables."""
-    models = comparison.evaluations
-    measured = [key for evaluation in models.values() for key in evaluation.scores]
-    keys = [key for key in HEADLINE_KEYS if key in measured] or list(dict.fromkeys(measured))
-    rows = [
-        (printable(name), *(_score(evaluation, key) for key in keys), _findings(evaluation))
-        for name, evaluation in models.items()
-    ]
-    about = holds_for(next(iter(models.values())))
-    verdicts = [(printable(verdict),) for verdict in (*comparison.verdicts, about)]
-    return html_table("Models", ("model", *keys, "findings"), rows) + html_table(
-        "Verdicts", ("verdict",), verdicts
+    """The verdict, the scores and the notes of an evaluation, each as a table."""
+    verdict = [(sentence,) for sentence in verdict_of(evaluation)]
+    notes = [*notes_of(evaluation), *(("next", line) for line in advice_of(evaluation))]
+    return (
+        (html_table("Verdict", ("",), verdict) if verdict else "")
+        + html_table(title_of(evaluation), HEADER, rows_of(evaluation))
+        + (html_table("Notes", ("", ""), notes) if notes else "")
     )
 
 
-def _score(evaluation: Evaluation, key: str) -> str:
-    if key not in evaluation.scores:
-        return ""
-    score = evaluation[key]
-    return f"{score.value_text} {score.interval_text}".rstrip()
-
-
-def _findings(evaluation: Evaluation) -> str:
-    return " ".join(f"{found.name}: {found.sentence}" for found in evaluation.findings)
+def comparison_html_of(comparison: Comparison) -> str:
+    """The verdicts, and the scores and findings of each model, as tables."""
+    header, rows = leaderboard_of(comparison)
+    found = [
+        (printable(name), finding.sentence)
+        for name, evaluation in comparison.evaluations.items()
+        for finding in evaluation.findings
+    ]
+    title = title_of(next(iter(comparison.evaluations.values())))
+    return (
+        html_table("Verdict", ("",), [(printable(verdict),) for verdict in comparison.verdicts])
+        + html_table(title, ("model", *header[1:]), rows)
+        + (html_table("Findings", ("model", "finding"), found) if found else "")
+    )

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from tradeoff._text import printable
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.metrics.registry import find_metric
 
 if TYPE_CHECKING:
@@ -16,32 +16,52 @@ if TYPE_CHECKING:
 __all__ = [
     "HEADER",
     "HEADLINE_KEYS",
+    "advice_of",
     "comparison_summary_of",
-    "holds_for",
+    "leaderboard_of",
+    "notes_of",
     "rows_of",
-    "sentences_of",
     "summary_of",
     "title_of",
+    "verdict_of",
 ]
 
-_WIDTH = 88
+_WIDTH = 92
 HEADLINE_KEYS = ("curve.precision", "curve.recall")
-HEADER = ("", "value", "interval", "real/real", "meaning")
+HEADER = ("", "score", "interval", "expected", "meaning")
 
 
 def title_of(evaluation: Evaluation) -> str:
-    """Sizes and features."""
-    about = evaluation.provenance
+    """Sizes, encoder and estimator."""
+    about, protocol = evaluation.provenance, evaluation.settings.protocol
     sizes = " and ".join(f"{size:,} {side}" for side, size in about["samples"].items())
-    return f"{sizes} samples, {about['encoder']}"
+    by = f"estimator {about['estimator']}" if protocol is None else f"protocol {protocol}"
+    return f"{sizes} samples, encoder {about['encoder']}, {by}"
+
+
+def verdict_of(evaluation: Evaluation) -> list[str]:
+    """What the numbers mean, the most important first: a sentence each."""
+    found = list(evaluation.verdict.sentences) if evaluation.verdict else []
+    return found + [f.sentence for f in evaluation.findings if f.sentence not in found]
 
 
 def rows_of(evaluation: Evaluation) -> list[tuple[str, ...]]:
-    """Key, value, interval, real against real, and meaning of every score."""
+    """Key with the direction of better values, value, interval, expected value, and meaning."""
     return [
-        (key, score.value_text, score.interval_text, score.expected_text, _meaning(key))
+        (
+            f"{key} {_arrow(key)}".rstrip(),
+            score.value_text,
+            score.interval_text,
+            score.expected_text,
+            _meaning(key),
+        )
         for key, score in evaluation.scores.items()
     ]
+
+
+def _arrow(key: str) -> str:
+    metric = find_metric(key)
+    return "" if metric is None else metric.arrow
 
 
 def _meaning(key: str) -> str:
@@ -50,85 +70,121 @@ def _meaning(key: str) -> str:
     return "" if metric is None else metric.meaning
 
 
-def sentences_of(evaluation: Evaluation) -> list[tuple[str, str]]:
-    """What the numbers mean: a word for the kind of sentence, and the sentence."""
-    found = [(finding.name, finding.sentence) for finding in evaluation.findings]
-    settings = evaluation.settings
-    lows = [evaluation.scores[key].low for key in HEADLINE_KEYS if key in evaluation.scores]
-    if not found and len(lows) == len(HEADLINE_KEYS) and evaluation.curve is not None:
-        limits = " and ".join(f"{low or 0.0:.3f}" for low in lows)
-        sentence = f"Precision and recall look like {limits} or more; the true ones may be lower."
-        found.append(("no loss found", sentence))
+def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """What to know about the numbers: a word for the kind of note, and a sentence."""
+    found = []
+    if any(key in evaluation.scores for key in HEADLINE_KEYS):
+        found.append(
+            (
+                "λ",
+                f"precision at λ = {HEADLINE_PRECISION_LAM:g} counts generated samples where they "
+                f"are more than {HEADLINE_PRECISION_LAM:g} times too frequent, recall at "
+                f"λ = {HEADLINE_RECALL_LAM:g} counts real samples where the model produces less "
+                f"than {HEADLINE_RECALL_LAM:g} times as many. Both are upper bounds.",
+            )
+        )
+    if any(score.expected is not None for score in evaluation.scores.values()):
+        found.append(("expected", "value when both sides come from the real data."))
     if evaluation.certificate is not None:
         limit = evaluation.certificate.precision(HEADLINE_PRECISION_LAM)
         if limit < 1.0:
             found.append(
                 (
                     "certified",
-                    f"Precision at λ = {HEADLINE_PRECISION_LAM:g} is at most {limit:.3f}, whatever "
-                    f"the features' law, but for a chance of {1 - settings.level:.2g}.",
+                    f"precision at λ = {HEADLINE_PRECISION_LAM:g} is at most {limit:.3f} with "
+                    f"{evaluation.settings.level:.0%} confidence, without any assumption but "
+                    "independent samples.",
                 )
             )
-    if evaluation.tightness is not None:
-        found.append(("tightness", evaluation.tightness))
     found += [("warning", warning) for warning in evaluation.warnings]
     for side, items in evaluation.broken.items():
         if items:
             found.append(
                 (
                     "broken",
-                    f"{len(items):,} of {side} left out, since they cannot be read; the first is "
-                    + printable(f"`{items[0].id}`: {items[0].reason}"),
+                    f"{len(items):,} {side} samples could not be read and are left out; the first "
+                    "is " + printable(f"`{items[0].id}`: {items[0].reason}"),
                 )
             )
-    if any(score.expected is not None for score in evaluation.scores.values()):
+    return found
+
+
+def advice_of(evaluation: Evaluation) -> list[str]:
+    """What to do next, a line each."""
+    found = [f"{one.name}: {one.advice}" for one in evaluation.findings if one.advice]
+    verdict = evaluation.verdict
+    if verdict is not None and verdict.recall.enough is not None and not evaluation.findings:
+        about = "more than" if verdict.recall.is_minimum else "about"
         found.append(
-            ("real/real", "one half of real samples against the other, or expected of one law.")
+            f"to decide about a loss of 10%: take {about} {verdict.recall.enough:,} samples of "
+            "each side, or use a stronger encoder."
         )
     return found
 
 
 def summary_of(evaluation: Evaluation) -> str:
-    """Title, table and sentences."""
+    """Verdict, title, table, notes, and what to do next."""
+    lines = [line for text in verdict_of(evaluation) for line in textwrap.wrap(text, _WIDTH)]
     rows = [HEADER[:-1], *(row[:-1] for row in rows_of(evaluation))]
     if not any(row[3] for row in rows[1:]):
         rows = [row[:3] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [title_of(evaluation), ""]
+    lines += ["", title_of(evaluation), ""] if lines else [title_of(evaluation), ""]
     for row, meaning in zip(rows, ["", *(r[-1] for r in rows_of(evaluation))], strict=True):
         cells = [
             row[0].ljust(widths[0]),
             *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)),
         ]
         lines.append(f"{'  '.join(cells)}  {meaning}".rstrip())
-    lines.append("")
-    for name, sentence in sentences_of(evaluation):
+    if notes := notes_of(evaluation):
+        lines.append("")
+    for name, sentence in notes:
         lines += textwrap.wrap(f"{name}: {sentence}", _WIDTH, subsequent_indent="  ")
-    return "\n".join([*lines, holds_for(evaluation)])
-
-
-def holds_for(evaluation: Evaluation) -> str:
-    """What every verdict depends on."""
-    about, protocol = evaluation.provenance, evaluation.settings.protocol
-    by = f"estimator ({about['estimator']})" if protocol is None else f"protocol ({protocol})"
-    return f"This holds for these features ({about['encoder']}) and this {by}."
+    if advice := advice_of(evaluation):
+        lines += ["", "Next:"]
+    for line in advice:
+        lines += textwrap.wrap(line, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(lines)
 
 
 def comparison_summary_of(comparison: Comparison) -> str:
-    """A line of headline scores for each model, what was found of it, and every verdict."""
+    """Every comparison in a sentence, then a row of scores for each model, and its findings."""
     lines = []
-    width = max(len(printable(name)) for name in comparison.evaluations)
-    for name, evaluation in comparison.evaluations.items():
-        headline = [key for key in HEADLINE_KEYS if key in evaluation.scores]
-        scores = ", ".join(
-            f"{key} {evaluation[key].value_text} {evaluation[key].interval_text}".rstrip()
-            for key in headline or evaluation.scores
-        )
-        lines.append(f"{printable(name).ljust(width)}  {scores}")
-        for finding in evaluation.findings:
-            text = f"{finding.name}: {finding.sentence}"
-            lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
-    lines.append("")
     for verdict in comparison.verdicts:
         lines += textwrap.wrap(printable(verdict), _WIDTH, subsequent_indent="  ")
-    return "\n".join([*lines, holds_for(next(iter(comparison.evaluations.values())))])
+    first = next(iter(comparison.evaluations.values()))
+    lines += ["", title_of(first), ""]
+    header, rows = leaderboard_of(comparison)
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    for row in (header, *rows):
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    for name, evaluation in comparison.evaluations.items():
+        for finding in evaluation.findings:
+            text = f"{printable(name)}: {finding.sentence}"
+            lines += ["", *textwrap.wrap(text, _WIDTH, subsequent_indent="  ")]
+    return "\n".join(lines)
+
+
+def leaderboard_of(comparison: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and rows: the scores of every model, the best headline first."""
+    models = comparison.evaluations
+    keys = list(dict.fromkeys(key for found in models.values() for key in found.scores))
+    ranked = sorted(models, key=lambda name: -_rank(models[name]))
+    rows = [
+        (printable(name), *(_with_interval(models[name], key) for key in keys)) for name in ranked
+    ]
+    return ("", *(f"{key} {_arrow(key)}".rstrip() for key in keys)), rows
+
+
+def _rank(evaluation: Evaluation) -> float:
+    key = "curve.area" if "curve.area" in evaluation.scores else next(iter(evaluation.scores))
+    sign = -1.0 if _arrow(key) == "↓" else 1.0
+    return sign * evaluation[key].value
+
+
+def _with_interval(evaluation: Evaluation, key: str) -> str:
+    if key not in evaluation.scores:
+        return ""
+    score = evaluation[key]
+    return f"{score.value_text} {score.interval_text}".rstrip()

@@ -1,0 +1,198 @@
+"""The verdict on a model: what is established of its precision and recall, in plain words."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tradeoff._result import Result
+from tradeoff.inference.losses import Loss  # noqa: TC001, types of fields are checked when read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tradeoff.metrics.family import MeasuredCurve
+
+__all__ = ["Outcome", "Verdict", "percent", "verdict_of"]
+
+_ASKED = 0.1  # the loss for which a size is advised where nothing is established
+_INVENTED = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Result):
+    """What is established of precision or of recall.
+
+    Args:
+        losses: Losses that are established, the smallest factor first; empty if there are none.
+        at_most: Largest loss that is not ruled out, of the kind that was planted; None if nothing
+            was planted or nothing planted was established.
+        enough: Number of samples of each side that would decide about a loss of 10%; None where
+            that is not known.
+        is_minimum: Whether more than `enough` samples may be needed, since nothing that was planted
+            was established.
+
+    Example:
+        >>> from tradeoff.evaluation.verdict import Outcome
+        >>> Outcome(at_most=0.1).state, Outcome(enough=1900).state
+        ('bounded', 'inconclusive')
+    """
+
+    losses: tuple[Loss, ...] = ()
+    at_most: float | None = None
+    enough: int | None = None
+    is_minimum: bool = False
+
+    @property
+    def state(self) -> str:
+        """Whether a loss is established ("lost"), larger ones are ruled out ("bounded"), or not."""
+        if self.losses:
+            return "lost"
+        return "inconclusive" if self.at_most is None else "bounded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict(Result):
+    """What is established of a model, each statement at a confidence level.
+
+    Args:
+        level: Confidence level.
+        difference: Lower limit of the total variation distance between the two sets; None if no
+            difference is established.
+        precision: What is established of precision.
+        recall: What is established of recall.
+
+    Example:
+        >>> from tradeoff.evaluation.verdict import Outcome, Verdict
+        >>> print(Verdict(recall=Outcome(at_most=0.1)))
+        No difference between the two sets was found.
+        Precision: no loss was found, but none is ruled out.
+        Recall: a loss of more than 10% would have been found, if it is of the kind that was planted
+        (whole groups of real samples missing).
+    """
+
+    level: float = 0.95
+    difference: float | None = None
+    precision: Outcome = field(default_factory=Outcome)
+    recall: Outcome = field(default_factory=Outcome)
+
+    def __str__(self) -> str:
+        return "\n".join(line for text in self.sentences for line in textwrap.wrap(text, 92))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The verdict, one sentence for each question."""
+        confidence = f"with {self.level:.0%} confidence"
+        precision = _precision_lost(self.precision, confidence)
+        recall = _recall_lost(self.recall, confidence)
+        found = [sentence for sentence in (precision, recall) if sentence]
+        if not found and self.difference is not None:
+            found.append(
+                f"The two sets differ, {confidence} by at least {percent(self.difference)}, but "
+                "it is not established whether precision or recall is lost."
+            )
+        elif not found:
+            found.append("No difference between the two sets was found.")
+        unknown = {"Precision": "" if precision else _open(self.precision)}
+        unknown["Recall"] = "" if recall else _open(self.recall)
+        if unknown["Precision"] == unknown["Recall"]:
+            unknown = {"Precision and recall": unknown["Recall"]}
+        return (*found, *(f"{kind}: {text}" for kind, text in unknown.items() if text))
+
+
+def _precision_lost(outcome: Outcome, confidence: str) -> str:
+    if not outcome.losses:
+        return ""
+    first, last = outcome.losses[0], outcome.losses[-1]
+    text = (
+        f"Precision is lost: {confidence} at least {percent(first.at_least)} of the generated "
+        f"samples come from regions where real data is more than {_times(first.factor)} times rarer"
+    )
+    if last.factor < _INVENTED:
+        return f"{text}."
+    if last is first:
+        return f"{text}: they look invented."
+    return (
+        f"{text}, and at least {percent(last.at_least)} look invented (more than "
+        f"{last.factor:g} times rarer)."
+    )
+
+
+def _recall_lost(outcome: Outcome, confidence: str) -> str:
+    if not outcome.losses:
+        return ""
+    first, last = outcome.losses[0], outcome.losses[-1]
+    text = (
+        f"Recall is lost: {confidence} at least {percent(first.at_least)} of the real data comes "
+        f"from regions that the model produces less than {_share(first.factor)} as often as it "
+        "should"
+    )
+    if last.factor < _INVENTED:
+        return f"{text}."
+    if last is first:
+        return f"{text}: it is practically missing."
+    return (
+        f"{text}, and at least {percent(last.at_least)} is practically missing (less than "
+        f"{_share(last.factor)} as often)."
+    )
+
+
+def _times(factor: float) -> str:
+    """Two digits, rounded down."""
+    scale = 10.0 ** (1 - math.floor(math.log10(factor)))
+    return f"{math.floor(factor * scale + 1e-9) / scale:g}"
+
+
+def _share(factor: float) -> str:
+    """One over a factor, rounded up."""
+    return f"{math.ceil(1000 / factor - 1e-9) / 1000:.1%}".replace(".0%", "%")
+
+
+def _open(outcome: Outcome) -> str:
+    """What is known where no loss is established."""
+    if outcome.at_most is not None:
+        return (
+            f"a loss of more than {outcome.at_most:.0%} would have been found, if it is of the "
+            "kind that was planted (whole groups of real samples missing)."
+        )
+    if outcome.enough is not None:
+        about = "More than" if outcome.is_minimum else "About"
+        return (
+            f"inconclusive. {about} {outcome.enough:,} samples of each side would decide about a "
+            f"loss of {_ASKED:.0%}."
+        )
+    return "no loss was found, but none is ruled out."
+
+
+def percent(share: float) -> str:
+    """A lower limit, rounded down."""
+    digits = 0 if share >= 0.1 else 1 if share >= 0.001 else 2
+    scale = 10.0 ** (digits + 2)
+    return f"{math.floor(share * scale + 1e-9) / scale:.{digits}%}"
+
+
+def verdict_of(curve: MeasuredCurve, sizes: Mapping[str, int], level: float) -> Verdict:
+    """What a curve and its controls establish."""
+    losses, diagnosis = curve.estimate.losses(level=level), curve.diagnosis
+    at_most = enough = None
+    if diagnosis is not None:
+        at_most = diagnosis.smallest_established
+        if diagnosis.decisive_count is not None:
+            needed = _round_up(diagnosis.decisive_count / _ASKED)
+            enough = needed if needed > min(sizes.values()) else None
+    return Verdict(
+        level=level,
+        difference=losses.difference,
+        precision=Outcome(losses=losses.precision, enough=enough, is_minimum=at_most is None),
+        recall=Outcome(
+            losses=losses.recall, at_most=at_most, enough=enough, is_minimum=at_most is None
+        ),
+    )
+
+
+def _round_up(count: float) -> int:
+    """Two digits, not fewer than needed."""
+    step = int(10 ** max(0, math.floor(math.log10(max(count, 1.0))) - 1))
+    return math.ceil(count / step) * step
