@@ -1,0 +1,247 @@
+"""Samples of both sides with a fault whose share is known, and what the verdict states of them.
+
+Both sides are drawn without replacement from one pool, so that runs differ in both. Classes are
+dropped from the generated side, or invented by dropping them from the real side; foreign samples
+come from another data set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from benchmarks import datasets
+from benchmarks.laws import Mixture
+from tradeoff.curves.diagnosis import FEWEST_SAMPLES, diagnose_pair
+from tradeoff.curves.estimate import estimate_curve
+from tradeoff.evaluation.verdict import verdict_of
+from tradeoff.metrics.family import MeasuredCurve
+from tradeoff.samples import Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tradeoff.curves.diagnosis import Diagnosis
+    from tradeoff.evaluation.verdict import Verdict
+
+COPIED = 10
+_LEVEL = 0.95
+_JITTER = 1e-3  # of near-copies, relative to the standard deviation of a column
+_CLUSTERS = 10
+_TABLE_COLUMNS = 8
+_TABLE_ROWS = 40_000
+
+
+class Data(NamedTuple):
+    """A pool of real samples with classes, and samples of another data set."""
+
+    real: datasets.Labeled
+    foreign: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """What is wrong with the generated samples.
+
+    Args:
+        name: Name in the record.
+        foreign: Share of generated samples that come from another data set.
+        dropped: Number of classes that are missing among generated samples.
+        invented: Number of classes that are missing among real samples.
+        copies: Whether the generated samples are ten real ones, repeated.
+        jitter: Standard deviation of what is added to copies, relative to that of each column.
+    """
+
+    name: str
+    foreign: float = 0.0
+    dropped: int = 0
+    invented: int = 0
+    copies: bool = False
+    jitter: float = 0.0
+
+    @property
+    def kind(self) -> str | None:
+        """What is lost; None if nothing or more than one of them is."""
+        if self.copies:
+            return None
+        if self.foreign or self.invented:
+            return "precision"
+        return "recall" if self.dropped else None
+
+    @property
+    def is_none(self) -> bool:
+        """Whether both sides have one distribution."""
+        return self.kind is None and not self.copies
+
+
+NONE = Fault(name="none")
+FOREIGN = {share: Fault(name=f"{share:.0%} foreign", foreign=share) for share in (0.05, 0.2, 0.5)}
+COPIES = (
+    Fault(name="near-copies of 10", copies=True, jitter=_JITTER),
+    Fault(name="exact copies of 10", copies=True),
+)
+
+
+def dropped(count: int, of: int, what: str = "classes") -> Fault:
+    """Some of the classes are missing among generated samples."""
+    return Fault(name=f"{count} of {of} {what} dropped", dropped=count)
+
+
+def invented(count: int, of: int, what: str = "sources") -> Fault:
+    """Some of the classes are missing among real samples."""
+    return Fault(name=f"{count} of {of} {what} foreign", invented=count)
+
+
+class Drawn(NamedTuple):
+    """Two samples, and the true share of the fault."""
+
+    pair: Pair
+    share: float
+
+
+def draw(
+    data: Data, fault: Fault, *, real: int, generated: int, seed: int, labeled: bool = True
+) -> Drawn:
+    """At most so many samples of each side; fewer where the pool is exhausted."""
+    rng = np.random.default_rng(seed)
+    labels = data.real.labels
+    missing = rng.permutation(np.unique(labels))[: fault.dropped + fault.invented]
+    allowed = ~np.isin(labels, missing)
+    order = rng.permutation(len(labels))
+    # The side with all classes comes first: what is left has the same mixture of classes.
+    first, second = (generated, real) if fault.invented else (real, generated)
+    rest = order[first:]
+    sides = order[:first], rest[allowed[rest]][:second]
+    rows, others = sides[::-1] if fault.invented else sides
+    made = data.real.features[others]
+    if fault.foreign:
+        made = made.copy()
+        spoiled = np.flatnonzero(rng.random(len(made)) < fault.foreign)
+        made[spoiled] = data.foreign[rng.permutation(len(data.foreign))[: len(spoiled)]]
+    x = data.real.features[rows]
+    if fault.copies:
+        made = x[rng.integers(0, COPIED, generated)]
+        made = made + fault.jitter * x.std(axis=0) * rng.normal(size=made.shape)
+    pair = Pair.of(real=x, generated=made)
+    if labeled:
+        named = tuple(str(label) for label in labels[rows])
+        pair = Pair(replace(pair.real, labels=named), pair.generated)
+    return Drawn(pair, fault.foreign or float(np.mean(~allowed)))
+
+
+@cache
+def images() -> Data:
+    """CIFAR-10 and Fashion-MNIST by EfficientNet-Lite0."""
+    return Data(datasets.cifar_pool(), datasets.foreign_pool().features)
+
+
+@cache
+def texts(size: int = datasets.FULL) -> Data:
+    """Sentences of four sources."""
+    found = datasets.texts(size)
+    return Data(found, found.features[:0])
+
+
+@cache
+def tumors() -> Data:
+    """The breast cancer data of scikit-learn, columns standardized: malignant rows are class 0."""
+    from sklearn.datasets import load_breast_cancer
+
+    x, labels = load_breast_cancer(return_X_y=True)
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    return Data(datasets.Labeled(x, labels), x[:0])
+
+
+@cache
+def table() -> Data:
+    """Ten Gaussians far apart in eight columns, and as foreign samples an eleventh.
+
+    Densities do not overlap, so the share of a fault is the true loss at every slope.
+    """
+    rng = np.random.default_rng(0)
+    means = 12.0 * np.eye(_CLUSTERS + 1, _TABLE_COLUMNS)
+    means[_TABLE_COLUMNS:] = -12.0 * np.eye(_CLUSTERS + 1 - _TABLE_COLUMNS, _TABLE_COLUMNS)
+
+    def rows(which: int, count: int) -> np.ndarray:
+        return Mixture((1.0,), means[which : which + 1], (1.0,))(rng, count)
+
+    each = _TABLE_ROWS // _CLUSTERS
+    x = np.concatenate([rows(mode, each) for mode in range(_CLUSTERS)])
+    labels = np.repeat(np.arange(_CLUSTERS), each)
+    return Data(datasets.Labeled(x, labels), rows(_CLUSTERS, _TABLE_ROWS // 4))
+
+
+DATA: dict[str, Callable[[], Data]] = {
+    "images": images,
+    "texts": texts,
+    "tumors": tumors,
+    "table": table,
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one verdict states.
+
+    Args:
+        kind: What is lost by the fault.
+        share: True share of the fault.
+        difference: Lower limit of the distance, if a difference is established.
+        limits: First lower limit of each kind that is established.
+        at_most: Largest loss of recall that is not ruled out, if that is stated.
+        enough: Number of samples that would decide about recall, if that is stated.
+        controlled: Whether controls were run.
+    """
+
+    kind: str | None
+    share: float
+    difference: float | None
+    limits: Mapping[str, float]
+    at_most: float | None = None
+    enough: int | None = None
+    controlled: bool = False
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether a lower limit is above the truth; a wrong kind is counted on its own."""
+        stated = [self.difference or 0.0, self.limits.get(self.kind or "", 0.0)]
+        return max(stated) > self.share
+
+    @property
+    def is_falsely_bounded(self) -> bool:
+        """Whether the fault is larger than the bound as it is printed, in whole percent."""
+        return self.at_most is not None and round(self.at_most, 2) < round(self.share, 2)
+
+
+def measured(drawn: Drawn, fault: Fault, seed: int, controls: bool) -> Run:
+    """The verdict of one run; controls are run only where recall is not lost."""
+    verdict, diagnosis = judge(drawn.pair, seed, controls=controls)
+    outcomes = {"precision": verdict.precision, "recall": verdict.recall}
+    return Run(
+        kind=fault.kind,
+        share=drawn.share,
+        difference=verdict.difference,
+        limits={kind: out.losses[0].at_least for kind, out in outcomes.items() if out.losses},
+        at_most=verdict.recall.at_most,
+        enough=verdict.recall.enough,
+        controlled=diagnosis is not None,
+    )
+
+
+def judge(pair: Pair, seed: int, *, controls: bool) -> tuple[Verdict, Diagnosis | None]:
+    """The verdict, with controls if recall is not lost and both sides are large enough."""
+    estimate = estimate_curve(pair, seed=seed, jobs=1, progress=False)
+    enough = min(pair.sizes.values()) >= FEWEST_SAMPLES
+    diagnosis = None
+    if controls and enough and not estimate.losses(level=_LEVEL).recall:
+        diagnosis = diagnose_pair(pair, seed=seed, jobs=1, progress=False)
+    curve = MeasuredCurve(estimate=estimate, band=estimate.curve, diagnosis=diagnosis)
+    return verdict_of(curve, pair.sizes, _LEVEL), diagnosis
+
+
+def decisive_count(pair: Pair, seed: int) -> float | None:
+    """The number of missed samples that would be established four times in five."""
+    return diagnose_pair(pair, seed=seed, jobs=1, progress=False).decisive_count
