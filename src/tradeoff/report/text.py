@@ -77,10 +77,11 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
         found.append(
             (
                 "λ",
-                f"precision at λ = {HEADLINE_PRECISION_LAM:g} counts generated samples where they "
-                f"are more than {HEADLINE_PRECISION_LAM:g} times too frequent, recall at "
-                f"λ = {HEADLINE_RECALL_LAM:g} counts real samples where the model produces less "
-                f"than {HEADLINE_RECALL_LAM:g} times as many. Both are upper bounds.",
+                f"precision at λ = {HEADLINE_PRECISION_LAM:g} leaves out generated samples in "
+                f"regions where they are more than {HEADLINE_PRECISION_LAM:g} times too frequent, "
+                f"recall at λ = {HEADLINE_RECALL_LAM:g} real samples in regions that the model "
+                f"produces less than {HEADLINE_RECALL_LAM:g} times as often as it should. Both are "
+                "upper bounds.",
             )
         )
     if any(score.expected is not None for score in evaluation.scores.values()):
