@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.integrate import trapezoid
 from scipy.linalg import eigvalsh
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear, nnls
 
 from tradeoff._validation import FloatArray, check_features
 
@@ -160,6 +160,9 @@ def _true_spectrum(
     rows = products / (1.0 + products) / v[:, None]
     rows = np.vstack((rows, _CONSTRAINT * levels, np.full(levels.size, _CONSTRAINT)))
     target = np.concatenate((np.ones(v.size), np.full(2, _CONSTRAINT)))
-    shares, _ = nnls(rows, target, maxiter=100 * _LEVELS)
-    kept = (shares > 0) & (levels > 0)
+    try:
+        shares, _ = nnls(rows, target, maxiter=100 * _LEVELS)
+    except RuntimeError:  # older versions of SciPy give up where columns are nearly the same
+        shares = lsq_linear(rows, target, bounds=(0.0, np.inf)).x
+    kept = (shares > 1e-12) & (levels > 0)
     return levels[kept], shares[kept]
