@@ -86,9 +86,9 @@ def fashion_pool() -> Labeled:
     return Labeled(*(np.concatenate(parts) for parts in zip(*fashion_pixels(), strict=True)))
 
 
-def as_color(clothes: np.ndarray) -> np.ndarray:
+def as_color(images: np.ndarray) -> np.ndarray:
     """Images of 784 gray pixels between 0 and 1 as 32 × 32 color images."""
-    gray = (np.pad(clothes.reshape(-1, 28, 28), ((0, 0), (2, 2), (2, 2))) * 255).astype(np.uint8)
+    gray = (np.pad(images.reshape(-1, 28, 28), ((0, 0), (2, 2), (2, 2))) * 255).astype(np.uint8)
     return np.stack([gray] * 3, axis=3)
 
 

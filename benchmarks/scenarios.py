@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from benchmarks.datasets import CACHE, cifar_pixels, fashion_pixels, text_lines
+from benchmarks.datasets import CACHE, as_color, cifar_pixels, fashion_pixels, text_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,9 +50,8 @@ def cifar_models(size: int, seed: int = 0) -> tuple[Images, dict[str, Model]]:
     again = rng.integers(0, FEW, size)
     foreign = round(FOREIGN * size)
     clothes = fashion_pixels().train.features[rng.permutation(60_000)[:foreign]]
-    gray = (np.pad(clothes.reshape(-1, 28, 28), ((0, 0), (2, 2), (2, 2))) * 255).astype(np.uint8)
     mixed = Images(
-        np.concatenate((np.stack([gray] * 3, 3), made.pixels[foreign:])),
+        np.concatenate((as_color(clothes), made.pixels[foreign:])),
         np.concatenate((np.full(foreign, 10), made.labels[foreign:])),
     )
     nothing = frozenset[str]()

@@ -24,8 +24,11 @@ def test_parts_keep_their_keys():
         np.testing.assert_array_equal(part.keys, row_keys(part.x))
     half, rest = side.halves(0)
     assert sorted(np.concatenate((half.keys, rest.keys))) == sorted(side.keys)
-    longer = half.preceded_by(np.zeros((2, 3)))
-    np.testing.assert_array_equal(longer.keys, row_keys(longer.x))
+    first, second = side.parted(30, 60, seed=5)
+    assert (len(first), len(second)) == (30, 60)
+    assert not set(first.keys) & set(second.keys)
+    for part in (first, second):
+        np.testing.assert_array_equal(part.keys, row_keys(part.x))
 
 
 def test_taking_samples_takes_all_that_is_known_of_them():

@@ -89,9 +89,9 @@ def trade_off_table(
     )
     rows = []
     for name, errors in held_out.items():
-        cells = []
+        cells, curve = [], errors.curve().clipped()
         for kind, lam in columns:
-            value = getattr(errors.curve().clipped(), kind)(lam)
+            value = getattr(curve, kind)(lam)
             low, high = np.clip(getattr(curve_interval(errors, [lam]), kind)[0], 0.0, 1.0)
             cells.append(f"{value:.3f} [{low:.3f}, {high:.3f}]")
         rows.append((name, *cells))

@@ -1,7 +1,8 @@
 r"""What an estimator sees of losses that are known: real against real, with and without groups.
 
 An honest curve is an upper bound of precision and recall, and how close it is depends on features,
-estimator and sample size. The baseline, real against real, shows whether samples are independent.
+estimator and sample size. In the baseline, one random part of the real samples against the other,
+nothing may be established.
 Controls withhold whole groups of real samples (classes, or clusters where there are no classes)
 from one side: what is established of these losses says which losses would not have been missed.
 """
@@ -181,7 +182,7 @@ def diagnose(
         progress: Whether to show progress lines.
 
     Example:
-        A line does not see that modes on a ring are missing, and the controls say so:
+        Two Gaussians do not see that modes on a ring are missing, and the controls show it:
 
         >>> import numpy as np
         >>> from tradeoff import diagnose
@@ -229,7 +230,8 @@ def diagnose_pair(
         )
 
     def compute() -> Diagnosis:
-        rest, part = _parted(pair.real, size, seed)
+        part, rest = pair.real.parted(size, len(pair.real) - size, seed)
+        part = replace(part, name="generated")
         groups = _Groups.of(rest, part, seed)
 
         def control(share: float) -> Control:
@@ -242,12 +244,6 @@ def diagnose_pair(
         return Diagnosis(baseline=baseline, controls=tuple(planted))
 
     return pair.real.remember(("diagnosis", repr(model), folds, seed, repeats, size), compute)
-
-
-def _parted(real: Side, size: int, seed: int) -> tuple[Side, Side]:
-    """All but so many of the samples, and those in the role of the model."""
-    order = np.argsort(real.draws_for(seed), kind="stable")
-    return real.take(order[size:]), replace(real.take(order[:size]), name="generated")
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,38 +105,36 @@ class Verdict(Result):
 def _precision_lost(outcome: Outcome, confidence: str) -> str:
     if not outcome.losses:
         return ""
-    first, last = outcome.losses[0], outcome.losses[-1]
+    first = outcome.losses[0]
     text = (
         f"Precision is lost: {confidence} at least {percent(first.at_least)} of the generated "
         f"samples come from regions where real data is more than {_times(first.factor)} times rarer"
     )
-    if last.factor < _INVENTED:
-        return f"{text}."
-    if last is first:
-        return f"{text}: they look invented."
-    return (
-        f"{text}, and at least {percent(last.at_least)} look invented (more than "
-        f"{last.factor:g} times rarer)."
-    )
+    further = f"look invented (more than {_INVENTED:g} times rarer)"
+    return _with_certain(text, outcome, alone="they look invented", further=further)
 
 
 def _recall_lost(outcome: Outcome, confidence: str) -> str:
     if not outcome.losses:
         return ""
-    first, last = outcome.losses[0], outcome.losses[-1]
+    first = outcome.losses[0]
     text = (
         f"Recall is lost: {confidence} at least {percent(first.at_least)} of the real data comes "
         f"from regions that the model produces less than {_share(first.factor)} as often as it "
         "should"
     )
+    further = f"is practically missing (less than {_share(_INVENTED)} as often)"
+    return _with_certain(text, outcome, alone="it is practically missing", further=further)
+
+
+def _with_certain(text: str, outcome: Outcome, *, alone: str, further: str) -> str:
+    """A sentence on the first loss, with what is certain at the largest factor, if it is."""
+    first, last = outcome.losses[0], outcome.losses[-1]
     if last.factor < _INVENTED:
         return f"{text}."
     if last is first:
-        return f"{text}: it is practically missing."
-    return (
-        f"{text}, and at least {percent(last.at_least)} is practically missing (less than "
-        f"{_share(last.factor)} as often)."
-    )
+        return f"{text}: {alone}."
+    return f"{text}, and at least {percent(last.at_least)} {further}."
 
 
 def _times(factor: float) -> str:

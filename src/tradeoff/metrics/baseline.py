@@ -152,7 +152,7 @@ def _frechet(real: Side, size: int, request: Request) -> Baseline:
     sizes = _part_sizes(n, size)
     observed = []
     for seed in range(request.seed, request.seed + (4 if real.columns < _FEW_COLUMNS else 2)):
-        parts = [Moments.of(part.x) for part in _parts(real, sizes, seed)]
+        parts = [Moments.of(part.x) for part in real.parted(*sizes, seed)]
         shift = parts[0].mean - parts[1].mean
         distance = frechet_distance(real=parts[0], generated=parts[1])
         observed.append(distance - float(shift @ shift))
@@ -238,7 +238,7 @@ def _clipped(name: str) -> Callable[[Side, int, Request], Baseline]:
         own, other = _part_sizes(n, size)
         missing = []
         for seed in range(request.seed, request.seed + _CLIPPED_SPLITS):
-            around, others = _parts(real, (own, other), seed)
+            around, others = real.parted(own, other, seed)
             score = support_metrics(
                 real=around.x,
                 generated=others.x,
@@ -273,13 +273,6 @@ def _part_sizes(n: int, size: int) -> tuple[int, int]:
     """Sizes of two parts of n samples with the ratio of both sides; halves if n is the smaller."""
     other = max(2, round(n * size / (n + size))) if size < n else n // 2
     return n - other if size < n else other, other
-
-
-def _parts(real: Side, sizes: tuple[int, int], seed: int) -> tuple[Side, Side]:
-    """Two disjoint parts by content."""
-    order = np.argsort(real.draws_for(seed), kind="stable")
-    first, second = sizes
-    return real.take(order[:first]), real.take(order[first : first + second])
 
 
 _BASELINES: dict[str, Callable[[Side, int, Request], Baseline | None]] = {

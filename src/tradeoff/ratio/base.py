@@ -174,6 +174,14 @@ def in_padded_blocks(function: Callable[[FloatArray], FloatArray], x: FloatArray
     return np.concatenate(found)
 
 
+def squared_distances(x: npt.NDArray[Any], centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """By a matrix product: a kernel forgives the rounding that exact neighbors would not."""
+    squares: npt.NDArray[Any] = x @ (-2.0 * centers.T)
+    squares += np.einsum("ij,ij->i", x, x)[:, None]
+    squares += np.einsum("ij,ij->i", centers, centers)
+    return np.asarray(np.maximum(squares, 0.0, out=squares))
+
+
 def thin(rng: np.random.Generator, x: npt.NDArray[T], most: int) -> npt.NDArray[T]:
     """At most so many rows, chosen without replacement, in their order."""
     return x if len(x) <= most else x[np.sort(rng.choice(len(x), most, replace=False))]

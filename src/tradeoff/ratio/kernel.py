@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tradeoff._validation import FloatArray, check_features
-from tradeoff.ratio.base import Projection, thin
+from tradeoff.ratio.base import Projection, squared_distances, thin
 
 __all__ = ["KernelDensity"]
 
@@ -53,7 +53,7 @@ class KernelDensity:
         held_out = np.asarray(rng.random(n) < 0.2)
         if n < 10 or not held_out.any() or held_out.all():
             return scott
-        squares = _squared_distances(thin(rng, x[held_out], _JUDGES), x[~held_out])
+        squares = squared_distances(thin(rng, x[held_out], _JUDGES), x[~held_out])
         likelihoods = [
             _log_means(squares, factor * scott).mean() - d * np.log(factor)
             for factor in self.bandwidths
@@ -77,18 +77,10 @@ class KernelLogRatio:
 
 def _log_density(x: FloatArray, centers: FloatArray, bandwidth: float) -> FloatArray:
     parts = [
-        _log_means(_squared_distances(x[i : i + _ROWS_AT_ONCE], centers), bandwidth)
+        _log_means(squared_distances(x[i : i + _ROWS_AT_ONCE], centers), bandwidth)
         for i in range(0, len(x), _ROWS_AT_ONCE)
     ]
     return np.asarray(np.concatenate(parts) - x.shape[1] * np.log(bandwidth))
-
-
-def _squared_distances(x: FloatArray, centers: FloatArray) -> FloatArray:
-    """By a matrix product: a kernel forgives the rounding that exact neighbors would not."""
-    squares: FloatArray = x @ (-2.0 * centers.T)
-    squares += (x**2).sum(1)[:, None]
-    squares += (centers**2).sum(1)
-    return np.maximum(squares, 0.0, out=squares)
 
 
 def _log_means(squares: FloatArray, bandwidth: float) -> FloatArray:

@@ -8,13 +8,13 @@ Written by hand because one Gram matrix serves all fits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
 
 from tradeoff._validation import FloatArray, check_features
-from tradeoff.ratio.base import PREDICTED_AT_ONCE, Projection, thin
+from tradeoff.ratio.base import PREDICTED_AT_ONCE, Projection, squared_distances, thin
 from tradeoff.ratio.logistic import PenalizedRegression
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class LandmarkKernel:
     @classmethod
     def fit(cls, landmarks: FloatArray, bandwidth: float) -> LandmarkKernel:
         """Scale and features of landmarks of shape (k, d)."""
-        squares = _squares(landmarks, landmarks)
+        squares = squared_distances(landmarks, landmarks)
         apart = squares[np.triu_indices(len(landmarks), 1)]
         scale = float(np.median(apart)) if apart.size else 1.0
         scale = bandwidth * scale if scale > 0 else 1.0
@@ -120,7 +120,7 @@ class LandmarkKernel:
 
     def __call__(self, x: FloatArray) -> npt.NDArray[np.float32]:
         """Kernels of samples of shape (n, d), shape (n, k)."""
-        squares = _squares(x.astype(np.float32), self.landmarks)
+        squares = squared_distances(x.astype(np.float32), self.landmarks)
         squares *= np.float32(-1.0 / self.scale)
         return np.asarray(np.exp(squares, out=squares))
 
@@ -146,11 +146,3 @@ class KernelLogisticLogRatio:
             for i in range(0, len(x), PREDICTED_AT_ONCE)
         ]
         return np.asarray(np.concatenate(blocks) + self.intercepts)
-
-
-def _squares(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Squared distances by a matrix product, shape (n, m); kernels forgive its rounding."""
-    squares: npt.NDArray[Any] = x @ (-2.0 * y.T)
-    squares += np.einsum("ij,ij->i", x, x)[:, None]
-    squares += np.einsum("ij,ij->i", y, y)
-    return np.asarray(np.maximum(squares, 0.0, out=squares))

@@ -28,6 +28,8 @@ __all__ = [
 
 _WIDTH = 92
 HEADLINE_KEYS = ("curve.precision", "curve.recall")
+_MANY_REPEATS = 0.01
+_REPEATS = {"copies": "copies of one sample", "draws": "independent draws of the same value"}
 HEADER = ("", "score", "interval", "expected", "meaning")
 
 
@@ -97,6 +99,7 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
                     "independent samples.",
                 )
             )
+    found += _equal_samples(evaluation)
     found += [("warning", warning) for warning in evaluation.warnings]
     for side, items in evaluation.broken.items():
         if items:
@@ -108,6 +111,19 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
                 )
             )
     return found
+
+
+def _equal_samples(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """What equal samples were taken for, if there are some."""
+    repeats = evaluation.provenance.get("curve", {}).get("repeats")
+    if repeats is None or max(repeats["real"], repeats["generated"]) < _MANY_REPEATS:
+        return []
+    sentence = (
+        f"{repeats['real']:.0%} of the real and {repeats['generated']:.0%} of the generated "
+        "samples equal another one of their side. They were taken for "
+        f"{_REPEATS[repeats['assumed']]}; if they are not, say so with `repeats`."
+    )
+    return [("equal samples", sentence)]
 
 
 def advice_of(evaluation: Evaluation) -> list[str]:

@@ -125,6 +125,11 @@ class Side(Result):
 
         return self.remember(("halves", seed), compute)
 
+    def parted(self, first: int, second: int, seed: int) -> tuple[Side, Side]:
+        """Two disjoint parts of given sizes by content, each in an order that follows it too."""
+        order = np.argsort(self.draws_for(seed), kind="stable")
+        return self.take(order[:first]), self.take(order[first : first + second])
+
     def take(self, rows: npt.NDArray[np.integer[Any]] | slice) -> Side:
         """Some of the samples, which keep their keys."""
         index = np.arange(len(self))[rows]
@@ -135,14 +140,6 @@ class Side(Result):
             labels=tuple(self.labels[i] for i in index) if self.labels else (),
             groups=None if self.groups is None else [self.groups[i] for i in index],
             _memo={"keys": self.keys[index]},
-        )
-
-    def preceded_by(self, rows: FloatArray) -> Side:
-        """These samples after some new rows, which alone are hashed."""
-        return Side(
-            name=self.name,
-            features=np.concatenate((rows, self.x)),
-            _memo={"keys": np.concatenate((row_keys(rows), self.keys))},
         )
 
 
