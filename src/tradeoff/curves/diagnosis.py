@@ -225,6 +225,7 @@ def diagnose_pair(
             folds=folds,
             seed=seed,
             repeats=repeats,
+            every_pair=False,  # half of the cost; what is seen is, if anything, less
             jobs=jobs,
             progress=progress,
         )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["kernel_distance"]
 
 _OFFSET = 1.0
+_ROWS = 1000
 
 
 @by_name
@@ -64,24 +65,50 @@ def kernel_distance(
             f"Got {subset_size}."
         )
     rng = np.random.default_rng(check_seed(seed))
-    values = np.empty(subsets)
+    drawn = [[rng.choice(len(z), size, replace=False) for z in (x, y)] for _ in range(subsets)]
+    of_x, of_y = (np.array(chosen) for chosen in zip(*drawn, strict=True))
     with np.errstate(over="ignore", invalid="ignore"):
-        for i in track(range(subsets), "kernel distance", progress=progress):
-            a, b = (side[rng.choice(len(side), size, replace=False)] for side in (x, y))
-            values[i] = _unbiased(a, b)
+        within = sum(
+            _sums(z, z, chosen, chosen, progress) - _diagonal(z)[chosen].sum(1)
+            for z, chosen in ((x, of_x), (y, of_y))
+        )
+        values = within / (size * (size - 1)) - 2.0 * _sums(x, y, of_x, of_y, progress) / size**2
     if not np.isfinite(values).all():
         raise InvalidInputError("Features are too large for their cubes: scale both sides down.")
     return PartScores(values)
 
 
-def _unbiased(x: FloatArray, y: FloatArray) -> float:
-    n = len(x)
-    within = sum((kernel.sum() - kernel.trace()) / (n * (n - 1)) for kernel in map(_kernel, (x, y)))
-    return float(within - 2.0 * _kernel(x, y).mean())
+def _sums(
+    x: FloatArray,
+    y: FloatArray,
+    of_x: npt.NDArray[np.intp],
+    of_y: npt.NDArray[np.intp],
+    progress: bool,
+) -> FloatArray:
+    """Sums of the kernel over subsets; by way of all pairs of samples where these are fewer."""
+    subsets, size = of_x.shape
+    if len(x) * len(y) >= subsets * size**2:
+        pairs = track(list(zip(of_x, of_y, strict=True)), "kernel distance", progress=progress)
+        return np.array([_kernel(x[a], y[b]).sum() for a, b in pairs])
+    in_x, in_y = (np.zeros((len(z), subsets)) for z in (x, y))
+    for chosen, member in ((of_x, in_x), (of_y, in_y)):
+        member[chosen, np.arange(subsets)[:, None]] = 1.0
+    found = np.zeros(subsets)
+    for start in track(range(0, len(x), _ROWS), "kernel distance", progress=progress):
+        rows = slice(start, start + _ROWS)
+        found += np.einsum("ij,ij->j", in_x[rows], _kernel(x[rows], y) @ in_y)
+    return found
 
 
-def _kernel(x: FloatArray, y: FloatArray | None = None) -> FloatArray:
-    kernel: FloatArray = x @ (x if y is None else y).T
-    kernel /= x.shape[1]
-    kernel += _OFFSET
-    return kernel * kernel * kernel  # several times as fast as a power
+def _kernel(x: FloatArray, y: FloatArray) -> FloatArray:
+    return _cubed(x @ y.T, x.shape[1])
+
+
+def _diagonal(x: FloatArray) -> FloatArray:
+    return _cubed(np.einsum("ij,ij->i", x, x), x.shape[1])
+
+
+def _cubed(products: FloatArray, columns: int) -> FloatArray:
+    products /= columns
+    products += _OFFSET
+    return products * products * products  # several times as fast as a power

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, qr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +28,9 @@ MOST_COMPONENTS = 64
 _MOST_SINGLE = 8
 _MOST_ROWS = 4000
 _BLOCK = 256
+_SPARE = 16
+_ITERATIONS = 8
+_SMALLEST_VARIANCE = 1e-6
 PREDICTED_AT_ONCE = 512
 """Rows of a block of predictions, which stays in the cache."""
 
@@ -91,7 +94,9 @@ class Standardizer:
         return cls(center, np.where(constant, np.inf, np.sqrt(np.where(constant, 1.0, variance))))
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        return (x - self.center) / self.scale
+        x = x - self.center
+        x /= self.scale
+        return x
 
     def both(
         self, real: FloatArray, generated: FloatArray, dtype: npt.DTypeLike = np.float64
@@ -125,23 +130,38 @@ class Projection:
         standardize = Standardizer.fit(real, generated)
         if real.shape[1] <= most:
             return cls(standardize, None)
-        columns = real.shape[1]
-        covariance = np.zeros((columns, columns))
-        for side in (real, generated):
-            z = standardize(side[:: -(-len(side) // _MOST_ROWS)]).astype(np.float32)
-            covariance += z.T @ z / len(z)
-        components = most - _MOST_SINGLE
-        _, vectors = eigh(covariance, subset_by_index=(columns - components, columns - 1))
-        single = np.zeros((columns, _MOST_SINGLE))
+        thinned = (side[:: -(-len(side) // _MOST_ROWS)] for side in (real, generated))
+        scaled = [
+            standardize(side).astype(np.float32) / np.float32(len(side) ** 0.5) for side in thinned
+        ]
+        components = _principal_axes(np.concatenate(scaled), most - _MOST_SINGLE)
+        single = np.zeros((real.shape[1], _MOST_SINGLE))
         constant = np.isinf(standardize.scale)
         difference = np.where(constant, 0.0, _difference(real, generated))
         chosen = np.argsort(-difference, kind="stable")[:_MOST_SINGLE]
         single[chosen, np.arange(_MOST_SINGLE)] = 1.0
-        return cls(standardize, np.concatenate((single, vectors[:, ::-1]), axis=1))
+        return cls(standardize, np.concatenate((single, components), axis=1))
 
     def __call__(self, x: FloatArray) -> FloatArray:
         x = self.standardize(x)
         return x if self.axes is None else x @ self.axes
+
+
+def _principal_axes(x: npt.NDArray[np.float32], count: int) -> FloatArray:
+    """Directions in which rows vary most, as columns, largest first; fewer if the rank is lower.
+
+    By subspace iteration: where variances are nearly equal, any of their directions will do.
+    """
+    few_rows = len(x) < x.shape[1]
+    product = x @ x.T if few_rows else x.T @ x
+    start = np.random.default_rng(0).normal(size=(len(product), min(len(product), count + _SPARE)))
+    basis = start.astype(np.float32)
+    for _ in range(_ITERATIONS):
+        basis = qr(product @ basis, mode="economic", overwrite_a=True, check_finite=False)[0]
+    values, vectors = eigh((basis.T @ product @ basis).astype(np.float64))
+    kept = np.flatnonzero(values > _SMALLEST_VARIANCE * values[-1])[::-1][:count]
+    axes: FloatArray = basis @ vectors[:, kept]
+    return x.T @ axes / np.sqrt(values[kept]) if few_rows else axes
 
 
 def _difference(real: FloatArray, generated: FloatArray) -> FloatArray:

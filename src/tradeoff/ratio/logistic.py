@@ -25,6 +25,7 @@ Array = npt.NDArray[Any]
 BoolArray = npt.NDArray[np.bool_]
 
 _STEPS = 100
+_JITTER = 1e-6
 _WIDE = 256  # columns from which on single precision is worth it
 
 
@@ -108,10 +109,14 @@ class PenalizedRegression:
     .. math:: \tfrac12 \|w\|^2 + C \sum_i c_i \log(1 + e^{-y_i(\langle w, x_i\rangle + b)})
 
     The second derivative is about :math:`I + \tfrac C4 X^\top X` at most, and in coordinates in
-    which this is the identity a few quasi-Newton steps are enough.
+    which this is the identity a few quasi-Newton steps are enough. With fewer rows than columns,
+    the weights are combinations of rows, and coordinates in which there are as few do as well.
     """
 
     def __init__(self, x: Array, is_real: BoolArray) -> None:
+        self.rows: RowSpace | None = RowSpace.of(x) if len(x) < x.shape[1] else None
+        if self.rows is not None:
+            x = self.rows.coordinates
         self.x = x
         self.sign = np.where(is_real, 1.0, -1.0).astype(x.dtype)
         share = np.where(is_real, is_real.mean(), 1.0 - is_real.mean())
@@ -144,9 +149,46 @@ class PenalizedRegression:
 
         first = np.zeros(d + 1)
         if start is not None:
-            first = np.append(root.T @ start[0], start[1] * scale)
+            weights = start[0] if self.rows is None else self.rows.narrow(start[0])
+            first = np.append(root.T @ weights, start[1] * scale)
         # Far enough for a ranking, which calibration on other data turns into a ratio.
         options = {"maxiter": _STEPS, "ftol": 1e-4, "gtol": 1e-4}
         found = minimize(loss, first, jac=True, method="L-BFGS-B", options=options)
         weights = solve_triangular(root, found.x[:-1], lower=True, trans=1, check_finite=False)
+        if self.rows is not None:
+            weights = self.rows.widen(weights)
         return np.asarray(weights), float(found.x[-1] / scale)
+
+
+@dataclass(frozen=True, eq=False)
+class RowSpace:
+    """Coordinates of fewer rows than columns, as many as rows, with the same inner products.
+
+    Args:
+        x: Rows of shape (n, d).
+        coordinates: The rows in n coordinates, lower triangular.
+    """
+
+    x: Array
+    coordinates: Array
+
+    @classmethod
+    def of(cls, x: Array) -> RowSpace:
+        """By a Cholesky decomposition of inner products, made definite."""
+        products = (x @ x.T).astype(np.float64)
+        products.flat[:: len(x) + 1] += _JITTER * max(float(np.trace(products)) / len(x), 1e-300)
+        return cls(x, cholesky(products, lower=True, check_finite=False).astype(x.dtype))
+
+    def narrow(self, weights: FloatArray) -> FloatArray:
+        """Weights of columns as weights of coordinates."""
+        return np.asarray(
+            solve_triangular(self.coordinates, self.x @ weights, lower=True, check_finite=False),
+            np.float64,
+        )
+
+    def widen(self, weights: FloatArray) -> FloatArray:
+        """Weights of coordinates as weights of columns."""
+        of_rows = solve_triangular(
+            self.coordinates, weights, lower=True, trans=1, check_finite=False
+        )
+        return np.asarray(of_rows @ self.x, np.float64)

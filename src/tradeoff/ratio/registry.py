@@ -73,6 +73,11 @@ ESTIMATORS: Registry[EstimatorDeclaration] = Registry(
             "kernel", "kernel density of each side", "tradeoff.ratio.kernel:KernelDensity"
         ),
         EstimatorDeclaration(
+            "kernel-logistic",
+            "logistic regression on kernels",
+            "tradeoff.ratio.kernel_logistic:KernelLogistic",
+        ),
+        EstimatorDeclaration(
             "neighbors", "counts among nearest neighbors", "tradeoff.ratio.neighbors:Neighbors"
         ),
         EstimatorDeclaration(

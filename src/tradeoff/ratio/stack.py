@@ -34,6 +34,8 @@ _NARROW = 0.03  # sees modes that are much closer than most samples
 _OUTERMOST = 10
 _SMALLEST_GAP = 1e-6
 _FARTHEST = 1e6
+_NO_GAP = 1e-300
+_COLUMNS = 64
 
 
 def _default_members() -> tuple[Estimator, ...]:
@@ -245,16 +247,30 @@ class Range:
         k = min(_OUTERMOST, len(x) - 1)
         if k < 1:
             return cls(x[0], x[0], np.ones((2, x.shape[1])))
-        ordered = np.partition(x, (0, k, len(x) - 1 - k, len(x) - 1), axis=0)
-        low, high = ordered[0], ordered[-1]
-        gap = np.stack((ordered[k] - low, high - ordered[-1 - k])) / k
+        outermost = np.concatenate(
+            [_outermost(x[:, i : i + _COLUMNS], k) for i in range(0, x.shape[1], _COLUMNS)], axis=1
+        )
+        low, inner_low, inner_high, high = outermost
+        gap = np.stack((inner_low - low, high - inner_high)) / k
         return cls(low, high, np.maximum(gap, _SMALLEST_GAP * (high - low)))
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """Whether, how far and in how many columns a sample lies outside, shape (n, 3)."""
-        beyond = np.maximum(self.low - x, 0.0), np.maximum(x - self.high, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gaps = [np.where(b > 0, b / gap, 0.0) for b, gap in zip(beyond, self.gap, strict=True)]
-        farthest = np.minimum(np.maximum(*gaps).max(1), _FARTHEST)
-        columns = (np.maximum(*beyond) > 0).sum(1)
+        farthest, columns = np.zeros(len(x)), np.zeros(len(x))
+        for sign, bound, gap in ((-1.0, self.low, self.gap[0]), (1.0, self.high, self.gap[1])):
+            beyond = sign * x
+            beyond -= sign * bound
+            columns += (beyond > 0).sum(1)
+            with np.errstate(over="ignore"):
+                beyond /= np.where(gap > 0, gap, _NO_GAP)
+            farthest = np.maximum(farthest, beyond.max(1))
+        farthest = np.minimum(farthest, _FARTHEST)
         return np.stack((farthest > 0, np.log1p(farthest), np.log1p(columns)), axis=1)
+
+
+def _outermost(x: FloatArray, k: int) -> FloatArray:
+    """Smallest, k-th smallest after it, k-th largest before the largest, largest; shape (4, d)."""
+    columns = np.ascontiguousarray(x.T)  # a few at a time, which stay in the cache
+    columns.partition((k, len(x) - 1 - k), axis=1)
+    low, high = columns[:, : k + 1].min(1), columns[:, -1 - k :].max(1)
+    return np.stack((low, columns[:, k], columns[:, -1 - k], high))
