@@ -175,7 +175,8 @@ class RowSpace:
     @classmethod
     def of(cls, x: Array) -> RowSpace:
         """By a Cholesky decomposition of inner products, made definite."""
-        products = (x @ x.T).astype(np.float64)
+        wide = x.astype(np.float64)  # in single precision, products of equal rows are not definite
+        products = wide @ wide.T
         products.flat[:: len(x) + 1] += _JITTER * max(float(np.trace(products)) / len(x), 1e-300)
         return cls(x, cholesky(products, lower=True, check_finite=False).astype(x.dtype))
 
