@@ -36,10 +36,11 @@ _TABLE_ROWS = 40_000
 
 
 class Data(NamedTuple):
-    """A pool of real samples with classes, and samples of another data set."""
+    """A pool of real samples with classes, samples of another data set, and blurred ones."""
 
     real: datasets.Labeled
     foreign: np.ndarray
+    blurred: np.ndarray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,7 @@ class Fault:
         invented: Number of classes that are missing among real samples.
         copies: Whether the generated samples are ten real ones, repeated.
         jitter: Standard deviation of what is added to copies, relative to that of each column.
+        blurred: Whether the generated samples are blurred images.
     """
 
     name: str
@@ -61,11 +63,12 @@ class Fault:
     invented: int = 0
     copies: bool = False
     jitter: float = 0.0
+    blurred: bool = False
 
     @property
     def kind(self) -> str | None:
         """What is lost; None if nothing or more than one of them is."""
-        if self.copies:
+        if self.copies or self.blurred:
             return None
         if self.foreign or self.invented:
             return "precision"
@@ -74,11 +77,12 @@ class Fault:
     @property
     def is_none(self) -> bool:
         """Whether both sides have one distribution."""
-        return self.kind is None and not self.copies
+        return self.kind is None and not self.copies and not self.blurred
 
 
 NONE = Fault(name="none")
 FOREIGN = {share: Fault(name=f"{share:.0%} foreign", foreign=share) for share in (0.05, 0.2, 0.5)}
+BLUR = Fault(name="blur", blurred=True)
 COPIES = (
     Fault(name="near-copies of 10", copies=True, jitter=_JITTER),
     Fault(name="exact copies of 10", copies=True),
@@ -125,6 +129,9 @@ def draw(
     if fault.copies:
         made = x[rng.integers(0, COPIED, generated)]
         made = made + fault.jitter * x.std(axis=0) * rng.normal(size=made.shape)
+    if fault.blurred:
+        assert data.blurred is not None
+        made = data.blurred[rng.permutation(len(data.blurred))[:generated]]
     pair = Pair.of(real=x, generated=made)
     if labeled:
         named = tuple(str(label) for label in labels[rows])
@@ -135,7 +142,8 @@ def draw(
 @cache
 def images() -> Data:
     """CIFAR-10 and Fashion-MNIST by EfficientNet-Lite0."""
-    return Data(datasets.cifar_pool(), datasets.foreign_pool().features)
+    blurred = datasets.blurred_pool().features
+    return Data(datasets.cifar_pool(), datasets.foreign_pool().features, blurred)
 
 
 @cache

@@ -22,6 +22,7 @@ from scipy.stats import binom
 
 from benchmarks import faults
 from benchmarks.faults import (
+    BLUR,
     COPIES,
     FOREIGN,
     NONE,
@@ -285,7 +286,7 @@ def image_cases() -> list[Case]:
         for fault in (*FOREIGN.values(), two, half):
             bar = bars.get((size, fault), {})
             cases.append(Case(data="images", fault=fault, real=size, runs=runs, **bar))
-    cases += [_copies("images", fault, size) for fault in COPIES for size in (200, 2_000)]
+    cases += [_not_fine("images", fault, n) for fault in (BLUR, *COPIES) for n in (200, 2_000)]
     cases.append(Case(data="images", fault=two, real=500, labeled=False))
     cases.append(Case(data="images", fault=half, real=200, labeled=False))
     return cases
@@ -327,8 +328,8 @@ def _none(
     return Case(data=data, fault=NONE, real=real, generated=generated, runs=runs, bounded=bounded)
 
 
-def _copies(data: str, fault: Fault, real: int) -> Case:
-    """Copies must not be called fine: a difference is established."""
+def _not_fine(data: str, fault: Fault, real: int) -> Case:
+    """Copies and blur must not be called fine: a difference is established."""
     return Case(data=data, fault=fault, real=real, runs=FEW_RUNS, found=0.9)
 
 
