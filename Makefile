@@ -1,6 +1,6 @@
 PYTHON ?= python
 
-.PHONY: help install check test test-all test-lowest test-lowest-hub test-lowest-torch docs data bench dist sbom first-contact
+.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch docs data bench dist sbom first-contact
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -52,6 +52,9 @@ docs:            ## build the site; any warning is an error
 data:            ## real images and texts, embedded for the tests
 	$(PYTHON) -m benchmarks.datasets --quick
 	$(PYTHON) -m benchmarks.scenarios
+
+browser:         ## Chromium from the system's packages, for the tests of the report page
+	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) >/dev/null
 
 bench:           ## every benchmark at full size
 	@for file in benchmarks/bench_*.py; do name=$${file#benchmarks/bench_}; \

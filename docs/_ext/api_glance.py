@@ -13,6 +13,7 @@ from typing import Any
 
 MODULES = (
     "tradeoff.evaluation",
+    "tradeoff.explain",
     "tradeoff.metrics",
     "tradeoff.samples",
     "tradeoff.settings",

@@ -121,6 +121,10 @@ class MeasureSettings:
             "help": "Measure the curve of real against real data, and whether the curve is tight."
         },
     )
+    explain: bool = field(
+        default=False,
+        metadata={"help": "Find groups of samples that the model misses and invents."},
+    )
     level: float = field(default=0.95, metadata={"help": "Probability with which intervals cover."})
     seed: int = field(default=0, metadata={"help": "Seed of everything random."})
 

@@ -17,6 +17,8 @@ ALLOWED = {
     ("_registry.py", "entry.load"): (1, "entry points of packages that the user installed"),
     ("_registry.py", "importlib.import_module"): (1, "modules that declarations in code name"),
     ("cli/reference.py", "tradeoff.evaluation.Reference.load"): (1, "our own JSON and arrays"),
+    ("cli/report.py", "tradeoff.evaluation.Comparison.load"): (1, "our own JSON and Parquet"),
+    ("cli/report.py", "tradeoff.evaluation.Evaluation.load"): (1, "our own JSON and Parquet"),
     ("evaluation/pipeline.py", "tradeoff.evaluation.reference.Reference.load"): (
         1,
         "our own JSON and arrays",

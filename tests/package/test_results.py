@@ -28,6 +28,16 @@ from tradeoff.engine.local import Embedded
 from tradeoff.evaluation import Comparison, Difference, Finding, Reference, SampleValues, compare
 from tradeoff.evaluation.verdict import Outcome
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.explain.result import (
+    ClassLoss,
+    ClosePair,
+    Example,
+    Explanation,
+    Filtered,
+    Group,
+    GroupedLoss,
+    Preview,
+)
 from tradeoff.inference.losses import Loss
 from tradeoff.metrics import Measured, Score
 from tradeoff.metrics.family import MeasuredCurve
@@ -117,6 +127,23 @@ def held_out():
     return HeldOutLogRatios(real=[1.0, -np.inf, 3.0], generated=[0.5, 0.2], real_weights=[1, 2, 3])
 
 
+PREVIEW = Preview(id="cats/1.png", label="cat", image="data:image/webp;base64," + LONG)
+MISSED = GroupedLoss(
+    kind="recall",
+    factor=5.0,
+    loss=0.06,
+    low=0.04,
+    high=0.08,
+    groups=(
+        Group(
+            name="cat (96%)",
+            share=0.06,
+            at_least=0.03,
+            size=150,
+            examples=(Example(sample=PREVIEW, nearest=PREVIEW, distance=0.5),),
+        ),
+    ),
+)
 MAKE = {
     "AcceptanceRule": lambda: AcceptanceRule.from_log_ratios([-np.inf, 0.0, 1.0], budget=1.1),
     "Accounting": lambda: Accounting(draws=10, accepted=3, warnings=(LONG, "two")),
@@ -126,6 +153,14 @@ MAKE = {
     "CurveComparison": lambda: compare_curves(estimate(), pr_curve(**BOTH, **FAST)),
     "CurveEstimate": estimate,
     "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
+    "ClassLoss": lambda: ClassLoss(name="cat", real=0.1, generated=0.05, missed=0.05),
+    "ClosePair": lambda: ClosePair(generated=PREVIEW, real=PREVIEW, distance=0.1, usual=0.8),
+    "Example": lambda: Example(sample=PREVIEW, nearest=PREVIEW, distance=0.5),
+    "Explanation": lambda: Explanation(level=0.95, missed=MISSED),
+    "Filtered": lambda: Filtered(dropped=0.05, precision_loss=0.01, recall_loss=0.2),
+    "Group": lambda: MISSED.groups[0],
+    "GroupedLoss": lambda: MISSED,
+    "Preview": lambda: PREVIEW,
     "Loss": lambda: Loss(factor=3.0, at_least=0.2),
     "Losses": lambda: estimate().losses(),
     "Outcome": lambda: Outcome(losses=(Loss(factor=3.0, at_least=0.2),), enough=300),

@@ -19,6 +19,7 @@ PUBLIC_MODULES = (
     "tradeoff.curves",
     "tradeoff.data",
     "tradeoff.evaluation",
+    "tradeoff.explain",
     "tradeoff.exceptions",
     "tradeoff.features",
     "tradeoff.inference",
@@ -34,7 +35,7 @@ PUBLIC_MODULES = (
     "tradeoff.settings",
 )
 PRIVATE_MODULES = ("tradeoff.engine", "tradeoff.provenance")
-MOST_NAMES = 110
+MOST_NAMES = 113
 NEEDING_TORCH = (
     "tradeoff.integrations.lightning",
     "tradeoff.integrations.torchmetrics",

@@ -21,6 +21,7 @@ from tradeoff.cli import (
     filter,  # noqa: A004
     protocols,
     reference,
+    report,
 )
 from tradeoff.exceptions import TradeoffError
 
@@ -41,6 +42,7 @@ app.command("embed")(embed.run)
 app.add_typer(reference.app, name="reference")
 app.command("budget")(budget.run)
 app.command("filter")(filter.run)
+app.command("report")(report.run)
 app.command("protocols")(protocols.run)
 app.command("doctor")(doctor.run)
 

@@ -11,11 +11,13 @@ from tradeoff.cli.options import (
     ALL,
     Config,
     Json,
+    NoSamples,
     Out,
     Overwrite,
     Plot,
     Quiet,
     Real,
+    Report,
     check_output,
     inputs_of,
     take_sources,
@@ -42,6 +44,8 @@ def run(
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
+    report: Report = None,
+    no_samples: NoSamples = False,
     out: Out = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -55,7 +59,7 @@ def run(
 
     named = _named([*(generated or ()), *(models or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
-    settings = Settings.of(chosen)
+    settings = Settings.of(chosen | ({"explain": True} if report else {}))
     results: list[Path] = []
     if out is not None:
         results = [*comparison_files(out, sources["generated"]), out / "run.toml"]
@@ -63,7 +67,7 @@ def run(
         inputs_of(chosen, sources, config),
         out=out,
         results=results,
-        files=[plot],
+        files=[plot, report],
         overwrite=overwrite,
     )
     result = compare_sources(**sources, settings=settings, progress=not quiet)
@@ -74,8 +78,15 @@ def run(
             typer.echo(printable(verdict))
     else:
         print_comparison(result)
-    config_text = write_config(settings, **sources)
-    write_result(result, ComparisonDisplay, out=out, plot=plot, config=config_text)
+    write_result(
+        result,
+        ComparisonDisplay,
+        out=out,
+        plot=plot,
+        report=report,
+        samples=not no_samples,
+        config=write_config(settings, **sources),
+    )
 
 
 def _named(texts: list[str]) -> dict[str, str]:

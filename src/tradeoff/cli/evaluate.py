@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,17 +13,22 @@ from tradeoff.cli.options import (
     FailUnder,
     Generated,
     Json,
+    NoSamples,
     Out,
     Overwrite,
     Plot,
     Quiet,
     Real,
+    Report,
     check_output,
     inputs_of,
     parse_gates,
     take_sources,
     with_settings,
 )
+
+if TYPE_CHECKING:
+    from tradeoff.evaluation import Evaluation
 
 __all__ = ["run"]
 
@@ -36,6 +41,8 @@ def run(
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
+    report: Report = None,
+    no_samples: NoSamples = False,
     out: Out = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -51,7 +58,7 @@ def run(
     from tradeoff.settings import Settings, write_config
 
     sources = take_sources(chosen, real=real, generated=generated)
-    settings = Settings.of(chosen)
+    settings = Settings.of(chosen | ({"explain": True} if report else {}))
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")
     check_gates((*under, *over), settings)
@@ -59,7 +66,7 @@ def run(
         inputs_of(chosen, sources, config),
         out=out,
         results=[] if out is None else [*evaluation_files(out), out / "run.toml"],
-        files=[plot],
+        files=[plot, report],
         overwrite=overwrite,
     )
     result = evaluate_sources(**sources, settings=settings, progress=not quiet)
@@ -70,8 +77,21 @@ def run(
             typer.echo(finding.sentence)
     else:
         print_evaluation(result)
-    config_text = write_config(settings, **sources)
-    write_result(result, EvaluationDisplay, out=out, plot=plot, config=config_text)
+    write_result(
+        result,
+        EvaluationDisplay,
+        out=out,
+        plot=plot,
+        report=report,
+        samples=not no_samples,
+        config=write_config(settings, **sources),
+    )
+    if not _passes(result, under, over):
+        raise typer.Exit(1)
+
+
+def _passes(result: Evaluation, under: dict[str, float], over: dict[str, float]) -> bool:
+    """Whether all gates are passed, which are told one by one."""
     failed = False
     for word, gates in (("below", under), ("above", over)):
         for key, limit in gates.items():
@@ -81,8 +101,7 @@ def run(
             verdict = f"is {word}" if fails else f"is not {word}"
             text = f"{score.value_text} {score.interval_text}".rstrip()
             typer.echo(f"gate: {key} = {text} {verdict} {limit:g}", err=True)
-    if failed:
-        raise typer.Exit(1)
+    return not failed
 
 
 def check_gates(keys: tuple[str, ...], settings: Any) -> None:

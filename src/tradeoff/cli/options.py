@@ -36,11 +36,13 @@ __all__ = [
     "FailUnder",
     "Generated",
     "Json",
+    "NoSamples",
     "Out",
     "Overwrite",
     "Plot",
     "Quiet",
     "Real",
+    "Report",
     "check_output",
     "embed_settings",
     "embed_sources",
@@ -52,11 +54,18 @@ __all__ = [
 ]
 
 _PICTURES = (".png", ".pdf", ".svg")
+_PAGES = (".html", ".htm")
 
 
 def _check_picture(path: Path | None) -> Path | None:
     if path is not None and path.suffix.lower() not in _PICTURES:
         raise InvalidInputError(f"`{path}` must end in {', '.join(_PICTURES)}.")
+    return path
+
+
+def _check_page(path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in _PAGES:
+        raise InvalidInputError(f"`{path}` must end in {', '.join(_PAGES)}.")
     return path
 
 
@@ -74,6 +83,17 @@ Plot = Annotated[
         help="Draw the result to this file (.png, .pdf, .svg).",
         callback=_check_picture,
     ),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        help="Write a page with what the model misses and invents to this file (.html).",
+        callback=_check_page,
+    ),
+]
+NoSamples = Annotated[
+    bool, typer.Option("--no-samples", help="Show no samples, names of files, words or rules.")
 ]
 Out = Annotated[
     Path | None,

@@ -131,14 +131,18 @@ def write_result(
     *,
     out: Path | None,
     plot: Path | None,
+    report: Path | None,
+    samples: bool,
     config: str,
 ) -> None:
-    """The result with the file that repeats its run, and its picture, where they are wanted."""
+    """The result with the file that repeats its run, its picture and its page, where wanted."""
     if out is not None:
         result.save(out, overwrite=True)  # checked before the work
         (out / "run.toml").write_text(config, encoding="utf-8")
     if plot is not None:
         display(result).plot().figure_.savefig(plot, dpi=150)
+    if report is not None:
+        result.report(report, samples=samples, overwrite=True)
 
 
 def _print_sentences(console: Any, sentences: Sequence[tuple[str, str]]) -> None:

@@ -41,7 +41,10 @@ def cross_fit(
     jobs: int | None = None,
     progress: bool = True,
 ) -> Sides[FloatArray]:
-    """Held-out log-ratios of both sides by index; NaN for samples that are never held out."""
+    """Log-ratios of both sides by index, each from fits that have not seen the sample.
+
+    In a single split, those of the training half come from a combination that was learned there.
+    """
     ordered = [placed.side.x[placed.order] for placed in sides]
     parts = [split.parts(placed.fold_keys[placed.order]) for placed in sides]
     numbers = sum(x.size for x in ordered)
@@ -63,6 +66,10 @@ def cross_fit(
         for i, placed in enumerate(sides):
             combined = [combine(scores[pair][part][i]) for pair in pairs]
             log_ratios[i][placed.order[parts[i] == part]] = np.mean(combined, axis=0)
+            for pair, other in zip(pairs, others, strict=True):
+                if other not in split.held_out:
+                    rows = placed.order[parts[i] == other]
+                    log_ratios[i][rows] = combine(scores[pair][other][i])
     return log_ratios
 
 

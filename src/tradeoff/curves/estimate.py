@@ -8,6 +8,7 @@ counted curve is never below the truth, whatever the estimator.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from tradeoff.core.curve import PRCurve
     from tradeoff.core.divergence import Divergence
+    from tradeoff.curves.folds import Placed
     from tradeoff.ratio.base import Estimator
 
 __all__ = ["BAND_SLOPES", "CurveEstimate", "HeldOut", "estimate_curve", "pr_curve"]
@@ -55,6 +57,9 @@ class HeldOut(Result):
         folds: Part of the data in which each sample is, shape (n,); 0 is the one that a single
             split holds out.
         groups: Number of the group of each sample, shape (n,); None if each sample is its own.
+        training_log_ratios: In a single split, log p/q of samples of the training half by fits
+            that have seen neither them nor the other half, shape (n,), NaN in the other half; None
+            with several folds.
 
     Example:
         >>> import numpy as np
@@ -67,6 +72,7 @@ class HeldOut(Result):
     log_ratios: FloatArray
     folds: npt.NDArray[np.int64]
     groups: npt.NDArray[np.intp] | None = None
+    training_log_ratios: FloatArray | None = None
 
     @property
     def counted(self) -> npt.NDArray[np.bool_]:
@@ -285,10 +291,7 @@ def estimate_curve(
     split = Split.of(folds, every_pair=every_pair and combines(model))
     placed = place(pair, split, equal, seed=seed)
     log_ratios = cross_fit(model, placed, split, seed=seed, jobs=jobs, progress=progress)
-    real, generated = (
-        HeldOut(log_ratios=values, folds=split.parts(side.fold_keys), groups=side.groups)
-        for values, side in zip(log_ratios, placed, strict=True)
-    )
+    real, generated = map(partial(_held_out, split), placed, log_ratios)
     counted = {
         "real": real.log_ratios[real.counted],
         "generated": generated.log_ratios[generated.counted],
@@ -313,4 +316,15 @@ def estimate_curve(
             "digest": pair.real.digest_for(seed),
             "versions": software_versions(),
         },
+    )
+
+
+def _held_out(split: Split, placed: Placed, log_ratios: FloatArray) -> HeldOut:
+    folds = split.parts(placed.fold_keys)
+    counted = np.isin(folds, split.held_out)
+    return HeldOut(
+        log_ratios=np.where(counted, log_ratios, np.nan),
+        folds=folds,
+        groups=placed.groups,
+        training_log_ratios=None if counted.all() else np.where(counted, np.nan, log_ratios),
     )

@@ -21,7 +21,13 @@ from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.comparison import compare_curves
 from tradeoff.evaluation.pipeline import open_both
-from tradeoff.evaluation.result import Evaluation, evaluation_files, read_samples, read_saved
+from tradeoff.evaluation.result import (
+    Evaluation,
+    evaluation_files,
+    read_explanation,
+    read_samples,
+    read_saved,
+)
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings, as_names
 
@@ -161,6 +167,16 @@ class Comparison(Result):
                 tuple(build(Difference, found) for found in differences),
             )
 
+    def report(self, path: str | Path, *, samples: bool = True, overwrite: bool = False) -> None:
+        """Write a page that compares the models: one HTML file that needs nothing else.
+
+        Args:
+            path: File that is written, ending in .html.
+            samples: Whether the page shows samples, their names, and words and rules from them.
+            overwrite: Whether a file of this name is replaced.
+        """
+        resolve("tradeoff.report.page:write_page")(self, path, samples=samples, overwrite=overwrite)
+
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``comparison.json``, and a folder for each model.
 
@@ -185,7 +201,11 @@ class Comparison(Result):
         folder = Path(folder)
         found = cls.from_json(read_saved(folder, "comparison.json", "a comparison"))
         evaluations = {
-            name: replace(evaluation, samples=read_samples(folder / _as_folder(name)))
+            name: replace(
+                evaluation,
+                samples=read_samples(folder / _as_folder(name)),
+                explanation=read_explanation(folder / _as_folder(name)),
+            )
             for name, evaluation in found.evaluations.items()
         }
         return replace(found, evaluations=evaluations)
@@ -214,6 +234,7 @@ def compare(
     repeats: Literal["auto", "copies", "draws"] = "auto",
     level: float = 0.95,
     diagnose: bool = True,
+    explain: bool = False,
     seed: int = 0,
     progress: bool = True,
 ) -> Comparison:
@@ -232,6 +253,8 @@ def compare(
             of one value, or "auto" to decide by how they repeat.
         level: Probability with which all confidence intervals of differences cover together.
         diagnose: Whether to plant known losses in the real data, to see which would be found.
+        explain: Whether to find groups of samples that the model misses and invents; see
+            :class:`~tradeoff.explain.Explanation`.
         seed: Seed of everything random.
         progress: Whether to show progress lines.
 
@@ -258,6 +281,7 @@ def compare(
         repeats=repeats,
         level=level,
         diagnose=diagnose,
+        explain=explain,
         seed=seed,
     )
     return compare_sources(real, generated, settings, progress=progress)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tradeoff._sides import by_name
+from tradeoff._sides import Sides, by_name
 from tradeoff._validation import (
     check_choice,
     check_count,
@@ -29,6 +29,7 @@ from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.evaluation.result import Evaluation, SampleValues
 from tradeoff.evaluation.verdict import verdict_of
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.explain.explain import explain_pair
 from tradeoff.metrics.family import Measured, Request, check_families, measure
 from tradeoff.metrics.registry import resolve_keys
 from tradeoff.metrics.score import Score
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from tradeoff.core.curve import PRCurve
     from tradeoff.data.base import Source
     from tradeoff.engine import Embedded
+    from tradeoff.explain import Explanation
 
 __all__ = ["Opened", "checked", "evaluate", "evaluate_sources", "open_both"]
 
@@ -63,6 +65,7 @@ def evaluate(
     repeats: Literal["auto", "copies", "draws"] = "auto",
     level: float = 0.95,
     diagnose: bool = True,
+    explain: bool = False,
     seed: int = 0,
     progress: bool = True,
 ) -> Evaluation:
@@ -87,6 +90,8 @@ def evaluate(
             of one value, or "auto" to decide by how they repeat.
         level: Probability with which confidence intervals cover.
         diagnose: Whether to plant known losses in the real data, to see which would be found.
+        explain: Whether to find groups of samples that the model misses and invents; see
+            :class:`~tradeoff.explain.Explanation`.
         seed: Seed of everything random.
         progress: Whether to show progress lines.
 
@@ -114,6 +119,7 @@ def evaluate(
         repeats=repeats,
         level=level,
         diagnose=diagnose,
+        explain=explain,
         seed=seed,
     )
     return evaluate_sources(real, generated, settings, progress=progress)
@@ -150,6 +156,10 @@ def checked(found: Settings) -> Settings:
         limit=None if found.limit is None else check_count("limit", found.limit),
         store=None if found.store is None else str(found.store),
     )
+    if found.explain and (
+        found.protocol is not None or not any(k.startswith("curve.") for k in keys)
+    ):
+        raise InvalidInputError("`explain` needs the curve: add curve to the metrics.")
     if found.protocol is None:
         check_families(keys)
     return right
@@ -173,8 +183,9 @@ def open_both(
             )
     _check_protocol(settings, known.kind)
     if isinstance(known, Reference):
-        return Opened(known.adapted(settings), sources, settings, progress)
-    return Opened(Reference.embed(known, settings, progress=progress), sources, settings, progress)
+        return Opened(known.adapted(settings), None, sources, settings, progress)
+    embedded = Reference.embed(known, settings, progress=progress)
+    return Opened(embedded, known, sources, settings, progress)
 
 
 def _check_protocol(settings: Settings, kind: str) -> None:
@@ -189,9 +200,13 @@ def _check_protocol(settings: Settings, kind: str) -> None:
 
 @dataclass(frozen=True)
 class Opened:
-    """The embedded real side, and the sources of the models that are measured against it."""
+    """The embedded real side, and the sources of the models that are measured against it.
+
+    `real` is the source of the real side; None where there are only features of it.
+    """
 
     reference: Reference
+    real: Source | None
     sources: Mapping[str, Source]
     settings: Settings
     progress: bool
@@ -214,7 +229,7 @@ class Opened:
         made = self.embed(name)
         pair = Pair(self.reference.side, side_of(made, "generated"))
         measured, curve = self._measure(pair)
-        return self._evaluation(made, pair, measured, curve), measured
+        return self._evaluation(name, made, pair, measured, curve), measured
 
     def _measure(self, pair: Pair) -> tuple[Measured, PRCurve | None]:
         settings = self.settings
@@ -236,6 +251,7 @@ class Opened:
             repeats=settings.repeats,
             k=settings.k,
             diagnose=settings.diagnose,
+            explain=settings.explain,
             level=settings.level,
             seed=settings.seed,
             progress=self.progress,
@@ -245,7 +261,7 @@ class Opened:
         return measured, measured.curve.band if measured.curve and shown else None
 
     def _evaluation(
-        self, made: Embedded, pair: Pair, measured: Measured, curve: PRCurve | None
+        self, name: str, made: Embedded, pair: Pair, measured: Measured, curve: PRCurve | None
     ) -> Evaluation:
         settings, reference = self.settings, self.reference
         verdict = None
@@ -263,6 +279,7 @@ class Opened:
             curve=curve,
             certificate=None if measured.curve is None else measured.curve.certificate,
             broken={"real": reference.broken, "generated": made.broken},
+            explanation=self._explanation(name, pair, measured),
             samples={
                 side.name: SampleValues(side.ids, side.labels, values[side.name]) for side in pair
             },
@@ -279,6 +296,22 @@ class Opened:
                 **measured.provenance,
                 "versions": software_versions(),
             },
+        )
+
+    def _explanation(self, name: str, pair: Pair, measured: Measured) -> Explanation | None:
+        curve, settings = measured.curve, self.settings
+        if not settings.explain or curve is None or curve.single is None:
+            return None
+        return explain_pair(
+            pair,
+            curve.estimate,
+            curve.single,
+            losses=curve.estimate.losses(level=settings.level),
+            sources=Sides(self.real, self.sources[name]),
+            encoder=self.reference.opened,
+            estimator=settings.estimator,
+            level=settings.level,
+            seed=settings.seed,
         )
 
     def _protocol_warnings(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from tradeoff.data.records import OWN_METADATA
 from tradeoff.evaluation.findings import Finding
 from tradeoff.evaluation.verdict import Outcome, Verdict
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.explain import Explanation
 from tradeoff.inference.losses import Loss
 from tradeoff.metrics.score import Score
 from tradeoff.settings import Settings
@@ -33,6 +34,7 @@ __all__ = ["Evaluation", "SampleValues"]
 
 _SCHEMA = "tradeoff.Evaluation"
 _VERSION = 3
+_EXPLANATION = "explanation.json"
 _CURVES = ("curve", "certificate")
 _SIDES = ("real", "generated")
 _TYPES: dict[str, Any] = {
@@ -112,6 +114,8 @@ class Evaluation(Result):
         curve: The trade-off with its band; None if it was not asked for.
         certificate: The line that the true curve does not exceed.
         broken: Items that could not be read, by side.
+        explanation: What the model misses and invents, if it was asked for; in a result read from
+            JSON alone, None.
         samples: Values of single samples, by side; None in a result read from JSON alone.
         settings: Settings of the measurement.
         provenance: Features, weights, sizes, estimator and versions.
@@ -144,6 +148,7 @@ class Evaluation(Result):
     samples: Mapping[str, SampleValues] | None
     settings: Settings
     provenance: Mapping[str, Any]
+    explanation: Explanation | None = None
 
     def __getitem__(self, key: str) -> Score:
         if key not in self.scores:
@@ -184,7 +189,12 @@ class Evaluation(Result):
         return json.dumps(fields, ensure_ascii=False, allow_nan=False, default=_plain)
 
     @classmethod
-    def from_json(cls, text: str, samples: Mapping[str, SampleValues] | None = None) -> Evaluation:
+    def from_json(
+        cls,
+        text: str,
+        samples: Mapping[str, SampleValues] | None = None,
+        explanation: Explanation | None = None,
+    ) -> Evaluation:
         """Read what `to_json` wrote."""
         with decoding("The JSON of an evaluation"):
             fields = read_fields(text, _SCHEMA, _VERSION, finite=True)
@@ -208,13 +218,30 @@ class Evaluation(Result):
                     for side, items in fields["broken"].items()
                 },
                 samples=samples,
+                explanation=explanation,
                 settings=check_types(Settings.of(fields["settings"])),
                 provenance=fields["provenance"],
                 **curves,
             )
 
+    def report(self, path: str | Path, *, samples: bool = True, overwrite: bool = False) -> None:
+        """Write a page that shows the result: one HTML file that needs nothing else.
+
+        With an explanation (``evaluate(..., explain=True)``) it shows what the model misses and
+        invents.
+
+        Args:
+            path: File that is written, ending in .html.
+            samples: Whether the page shows samples, their names, and words and rules from them.
+            overwrite: Whether a file of this name is replaced.
+        """
+        resolve("tradeoff.report.page:write_page")(self, path, samples=samples, overwrite=overwrite)
+
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``evaluation.json``, and ``real.parquet`` and ``generated.parquet`` by id.
+
+        If there is an explanation, it is written to ``explanation.json``, with the samples that
+        it shows.
 
         Args:
             folder: Folder of the files, created if needed.
@@ -224,6 +251,9 @@ class Evaluation(Result):
         check_outputs(evaluation_files(folder), overwrite=overwrite)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "evaluation.json").write_text(self.to_json(), encoding="utf-8")
+        if self.explanation is not None:
+            text = self.explanation.to_json()
+            (folder / _EXPLANATION).write_text(text, encoding="utf-8")
         for side, values in (self.samples or {}).items():
             values.write_parquet(folder / f"{side}.parquet")
 
@@ -232,7 +262,7 @@ class Evaluation(Result):
         """Read what `save` wrote."""
         folder = Path(folder)
         text = read_saved(folder, "evaluation.json", "an evaluation")
-        return cls.from_json(text, read_samples(folder))
+        return cls.from_json(text, read_samples(folder), read_explanation(folder))
 
 
 def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
@@ -270,9 +300,17 @@ def read_samples(folder: Path) -> dict[str, SampleValues] | None:
     return found or None
 
 
+def read_explanation(folder: Path) -> Explanation | None:
+    """The explanation that :meth:`Evaluation.save` wrote; None if there is none."""
+    if not (folder / _EXPLANATION).exists():
+        return None
+    return Explanation.from_json(read_saved(folder, _EXPLANATION, "an explanation"))
+
+
 def evaluation_files(folder: Path) -> list[Path]:
     """Files that :meth:`Evaluation.save` writes into a folder."""
-    return [folder / "evaluation.json", *(folder / f"{side}.parquet" for side in _SIDES)]
+    texts = [folder / "evaluation.json", folder / _EXPLANATION]
+    return [*texts, *(folder / f"{side}.parquet" for side in _SIDES)]
 
 
 def _values(column: Any) -> npt.NDArray[Any]:

@@ -43,11 +43,21 @@ def measure(pair: Pair, request: Request) -> Measured:
         has_few_values=has_few_values,
     )
     enough = min(pair.sizes.values()) >= FEWEST_SAMPLES
-    if request.diagnose and enough and not has_few_values:
+    if not enough or has_few_values:
+        return _measured(curve, request)
+    if request.diagnose:
         curve = replace(curve, diagnosis=diagnose_pair(pair, folds=request.folds, **options))
-        if not estimate.is_grouped:  # a certificate counts independent samples
-            single = estimate_curve(pair, folds=1, **options)
+    can_certify = request.diagnose and not estimate.is_grouped  # independent samples
+    if can_certify or request.explain:
+        single = estimate_curve(counted if request.explain else pair, folds=1, **options)
+        curve = replace(curve, single=single)
+        if can_certify:
             curve = replace(curve, certificate=single.certificate(level=request.level))
+    return _measured(curve, request)
+
+
+def _measured(curve: MeasuredCurve, request: Request) -> Measured:
+    estimate = curve.estimate
     return Measured(
         scores={key: _score(key, curve, request.level) for key in request.keys},
         values=Sides(*({"log_ratio": s.log_ratios, "fold": s.folds} for s in estimate.sides)),

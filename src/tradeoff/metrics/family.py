@@ -37,6 +37,7 @@ class Request:
         repeats: What equal rows are: "copies", "draws", or "auto" to decide by how they repeat.
         k: Rank of neighbors.
         diagnose: Whether known losses are planted, to see which would be found.
+        explain: Whether the curve is counted on a single split too, for an explanation.
         level: Probability with which intervals cover.
         seed: Seed of everything random.
         progress: Whether progress is shown.
@@ -53,6 +54,7 @@ class Request:
     repeats: str = "auto"
     k: int = 5
     diagnose: bool = True
+    explain: bool = False
     level: float = 0.95
     seed: int = 0
     progress: bool = False
@@ -66,6 +68,7 @@ class MeasuredCurve(Result):
         estimate: The estimated curve.
         band: The curve with its band.
         diagnosis: Real against real, and known losses, if they were asked for.
+        single: The curve of a single split, if a certificate or an explanation was asked for.
         certificate: The line that the true curve does not exceed, if it was asked for.
         has_few_values: Whether a side repeats so few samples that the curve cannot be trusted.
     """
@@ -73,6 +76,7 @@ class MeasuredCurve(Result):
     estimate: CurveEstimate
     band: PRCurve
     diagnosis: Diagnosis | None = None
+    single: CurveEstimate | None = None
     certificate: PRCurve | None = None
     has_few_values: bool = False
 

@@ -1,0 +1,29 @@
+"""`tradeoff report`: the page of a result that was saved before."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003, Typer reads annotations
+from typing import Annotated
+
+import typer
+
+from tradeoff.cli.options import NoSamples, Overwrite, Report  # noqa: TC001, Typer reads them
+
+__all__ = ["run"]
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(help="Folder that --out of a run wrote.")],
+    *,
+    report: Report = None,
+    no_samples: NoSamples = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write the page of a saved result; run with --explain, it shows groups of samples."""
+    from tradeoff.evaluation import Comparison, Evaluation
+
+    is_comparison = (folder / "comparison.json").exists()
+    result = Comparison.load(folder) if is_comparison else Evaluation.load(folder)
+    page = folder / "report.html" if report is None else report
+    result.report(page, samples=not no_samples, overwrite=overwrite)
+    typer.echo(str(page))

@@ -1,0 +1,207 @@
+"""From a measured pair to what the model misses and invents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tradeoff._sides import Sides
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.explain.classes import class_losses, classes_of
+from tradeoff.explain.closest import closest_pairs
+from tradeoff.explain.filtering import filtering_of
+from tradeoff.explain.groups import Formed, Space, examples_of, form_groups, nearest_of_other
+from tradeoff.explain.names import class_name, rule_name, words_name
+from tradeoff.explain.previews import contents_of, preview_of
+from tradeoff.explain.result import ClosePair, Example, Explanation, Group, GroupedLoss
+from tradeoff.explain.shares import Flagged
+from tradeoff.features.table import TableEncoder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tradeoff.curves.estimate import CurveEstimate
+    from tradeoff.data.base import Sample, Source
+    from tradeoff.inference.losses import Loss, Losses
+    from tradeoff.samples import Pair
+
+__all__ = ["explain_pair"]
+
+_CLEAR = 5.0  # a larger factor flags fewer samples, a smaller one more that are not missing
+
+
+def explain_pair(
+    pair: Pair,
+    estimate: CurveEstimate,
+    single: CurveEstimate,
+    *,
+    losses: Losses,
+    sources: Sides[Source | None],
+    encoder: Any = None,
+    estimator: Any = "stack",
+    level: float = 0.95,
+    seed: int = 0,
+) -> Explanation:
+    """What a model misses and invents, at the slopes at which losses are established.
+
+    Args:
+        pair: The two samples.
+        estimate: Their curve.
+        single: Their curve from a single split, of which the training half forms groups and the
+            other half counts them.
+        losses: What is established of losses; where nothing is, headline slopes are used.
+        sources: Sources of both sides, from which shown samples are read; None where they are gone.
+        encoder: Encoder of the samples, which names the columns of tables.
+        estimator: Estimator of log p/q.
+        level: Confidence level of the limits.
+        seed: Seed of everything random.
+    """
+    missed = Flagged("recall", _factor(losses.recall, 1.0 / HEADLINE_RECALL_LAM))
+    invented = Flagged("precision", _factor(losses.precision, HEADLINE_PRECISION_LAM))
+    forming = single.sides.map(lambda side: ~side.counted)
+    space = Space.of(pair, forming)
+    found = [form_groups(space, single, one, level=level, seed=seed) for one in (missed, invented)]
+    shown = _Shown.of(pair, space, [one for one in found if one is not None], sources, encoder)
+    classes = classes_of(pair, estimate, seed=seed)
+    return Explanation(
+        level=level,
+        missed=shown.grouped(found[0], estimate, single, level),
+        invented=shown.grouped(found[1], estimate, single, level),
+        classes=()
+        if classes is None
+        else class_losses(*classes[:2], estimate, (missed, invented), level=level),
+        classes_by="" if classes is None else classes[2],
+        filtering=filtering_of(
+            pair,
+            single,
+            estimator=estimator,
+            factors=(missed.factor, invented.factor),
+            level=level,
+            seed=seed,
+        ),
+        closest=shown.closest(),
+    )
+
+
+def _factor(losses: tuple[Loss, ...], headline: float) -> float:
+    """The largest established factor up to 5, else the first, else that of the headline."""
+    clear = [loss.factor for loss in losses if loss.factor <= _CLEAR]
+    return max(clear) if clear else losses[0].factor if losses else headline
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """Samples that are shown, with their content, and the ways to name groups of them."""
+
+    pair: Pair
+    space: Space
+    contents: Sides[Mapping[str, Sample]]
+    encoder: Any
+    pairs: list[tuple[int, int, float, float]]
+
+    @classmethod
+    def of(
+        cls,
+        pair: Pair,
+        space: Space,
+        found: list[Formed],
+        sources: Sides[Source | None],
+        encoder: Any,
+    ) -> _Shown:
+        pairs = closest_pairs(space.coordinates)
+        wanted: list[set[int]] = [{j for _, j, *_ in pairs}, {i for i, *_ in pairs}]
+        for formed in found:
+            own = formed.flagged.own
+            x, other = space.coordinates[own], space.coordinates[1 - own]
+            for members in formed.members:
+                chosen = examples_of(x, members)
+                wanted[own].update(chosen.tolist())
+                wanted[1 - own].update(nearest_of_other(x[chosen], other)[0].tolist())
+        contents = [
+            contents_of(source, _needed(source, side.ids, wanted[i]))
+            for i, (source, side) in enumerate(zip(sources, pair, strict=True))
+        ]
+        return cls(pair, space, Sides(*contents), encoder, pairs)
+
+    def grouped(
+        self, formed: Formed | None, estimate: CurveEstimate, single: CurveEstimate, level: float
+    ) -> GroupedLoss | None:
+        """Groups with their names and examples, the largest contribution first."""
+        if formed is None:
+            return None
+        flagged, counted = formed.flagged, formed.counted
+        lam = flagged.factor if flagged.kind == "precision" else 1.0 / flagged.factor
+        low, high = 1.0 - getattr(single.interval([lam], level=level), flagged.kind)[0, ::-1]
+        order = np.argsort(-counted.share, kind="stable")
+        groups = []
+        for number, group in enumerate(order, 1):
+            name, kind = self._name(formed, group)
+            groups.append(
+                Group(
+                    name=name or f"Group {number}",
+                    kind=kind if name else "number",
+                    share=float(counted.share[group]),
+                    at_least=float(counted.at_least[group]),
+                    size=len(formed.members[group]),
+                    counted=int(counted.own[group]),
+                    other=int(counted.other[group]),
+                    examples=self._examples(formed, group),
+                )
+            )
+        return GroupedLoss(
+            kind=flagged.kind,
+            factor=flagged.factor,
+            loss=float(counted.share.sum()),
+            low=max(0.0, float(low)),
+            high=float(high),
+            overall=1.0 - float(getattr(estimate.raw, flagged.kind)(lam)),
+            groups=tuple(groups),
+        )
+
+    def _name(self, formed: Formed, group: int) -> tuple[str | None, str]:
+        own, members = formed.flagged.own, formed.members[group]
+        side, contents = tuple(self.pair)[own], self.contents[own]
+        if name := class_name(side.labels, members) if side.labels else None:
+            return name, "classes"
+        if isinstance(self.encoder, TableEncoder):
+            return rule_name(self.encoder, side.x, members), "rule"
+        texts = [contents[one].content if one in contents else None for one in side.ids]
+        if texts and all(isinstance(text, str) for text in texts):
+            return words_name([str(text) for text in texts], members), "words"
+        return None, "number"
+
+    def _examples(self, formed: Formed, group: int) -> tuple[Example, ...]:
+        own = formed.flagged.own
+        sides = tuple(self.pair)
+        x, other = self.space.coordinates[own], self.space.coordinates[1 - own]
+        chosen = examples_of(x, formed.members[group])
+        nearest, distance = nearest_of_other(x[chosen], other)
+        return tuple(
+            Example(
+                sample=preview_of(sides[own], int(i), self.contents[own]),
+                nearest=preview_of(sides[1 - own], int(j), self.contents[1 - own]),
+                distance=float(d),
+            )
+            for i, j, d in zip(chosen, nearest, distance, strict=True)
+        )
+
+    def closest(self) -> tuple[ClosePair, ...]:
+        """Generated samples next to the real ones that they lie close to."""
+        return tuple(
+            ClosePair(
+                generated=preview_of(self.pair.generated, i, self.contents.generated),
+                real=preview_of(self.pair.real, j, self.contents.real),
+                distance=distance,
+                usual=usual,
+            )
+            for i, j, distance, usual in self.pairs
+        )
+
+
+def _needed(source: Source | None, ids: tuple[str, ...], wanted: set[int]) -> set[str] | None:
+    """Names of samples whose content is needed; None for all, as words need all texts."""
+    if source is not None and source.kind == "text":
+        return None
+    return {ids[i] for i in wanted} if ids else set()

@@ -1,0 +1,192 @@
+"""Groups of missed and invented samples: formed on one half of the data, counted on the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from tradeoff._sides import Sides
+from tradeoff._threads import single_threaded
+from tradeoff.explain.shares import Counted, Flagged, count_parts
+from tradeoff.ratio.base import MOST_COMPONENTS, Projection, squared_distances
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tradeoff._validation import FloatArray
+    from tradeoff.curves.estimate import CurveEstimate
+    from tradeoff.samples import Pair
+
+__all__ = ["Formed", "Space", "examples_of", "form_groups", "nearest_of_other"]
+
+_MOST_GROUPS = 8
+_FEWEST = 12  # flagged samples of the forming half per group
+_STABLE, _FAIRLY_STABLE = 0.8, 0.5  # adjusted Rand index between fits to two halves
+_TRIALS = 4
+_EXAMPLES = 8
+_INNER = 0.8
+_ALIKE = 0.05  # of the typical distance within a group, below which two examples look the same
+_CANDIDATES = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Coordinates in which samples are grouped and compared, found on the forming half.
+
+    Above 64 columns, principal components of length 1, so that angles count.
+    """
+
+    coordinates: Sides[FloatArray]
+
+    @classmethod
+    def of(cls, pair: Pair, forming: Sides[npt.NDArray[np.bool_]]) -> Space:
+        """Coordinates of all samples of both sides."""
+        project = Projection.fit(pair.real.x[forming.real], pair.generated.x[forming.generated])
+        found = [project(side.x) for side in pair]
+        if pair.columns > MOST_COMPONENTS:
+            found = [z / np.maximum(np.linalg.norm(z, axis=1), 1e-12)[:, None] for z in found]
+        return cls(Sides(*found))
+
+
+@dataclass(frozen=True, eq=False)
+class Formed:
+    """Groups of the flagged samples of one side, and what was counted of them.
+
+    Args:
+        flagged: Which samples are in question.
+        centers: Centers of the groups, to which samples belong by distance, shape (groups, d).
+        members: Indices of flagged samples by group, from both halves.
+        counted: Contributions of the groups.
+    """
+
+    flagged: Flagged
+    centers: FloatArray
+    members: tuple[npt.NDArray[np.intp], ...]
+    counted: Counted
+
+
+@single_threaded
+def form_groups(
+    space: Space,
+    single: CurveEstimate,
+    flagged: Flagged,
+    *,
+    level: float,
+    seed: int,
+) -> Formed | None:
+    """Groups of flagged samples; None if none are flagged in the half that forms them.
+
+    Args:
+        space: Coordinates of both sides.
+        single: Curve of a single split: its training half forms groups, the other counts them.
+        flagged: Which samples are in question.
+        level: Confidence level of the limits, together over the groups of both sides.
+        seed: Seed of k-means.
+    """
+    own = flagged.own
+    training = single.sides[own].training_log_ratios
+    assert training is not None
+    forming = np.flatnonzero(flagged(training))
+    if len(forming) < _FEWEST:
+        return None
+    clusters = _cluster(space.coordinates[own][forming], seed)
+    counted = [side.counted for side in single.sides]
+    centers = clusters.cluster_centers_
+    parts = Sides(*(_nearest_center(z, centers) for z in space.coordinates))
+    sizes = tuple(
+        _independent(side.groups, rows) for side, rows in zip(single.sides, counted, strict=True)
+    )
+    found = count_parts(
+        flagged,
+        single.held_out.log_ratios,
+        Sides(*(part[rows] for part, rows in zip(parts, counted, strict=True))),
+        count=len(centers),
+        level=level,
+        together=2 * len(centers),
+        sizes=(sizes[0], sizes[1]),
+    )
+    values = np.where(counted[own], single.sides[own].log_ratios, training)
+    everyone = flagged(values)
+    members = tuple(
+        np.flatnonzero(everyone & (parts[own] == group)) for group in range(len(centers))
+    )
+    return Formed(flagged, centers, members, found)
+
+
+def _cluster(x: FloatArray, seed: int) -> KMeans:
+    """As many clusters as fits to two halves agree on, at most 8."""
+    most = min(_MOST_GROUPS, len(x) // _FEWEST)
+    agreement = {count: _agreement(x, count, seed) for count in range(2, most + 1)}
+    stable = [count for count, found in agreement.items() if found >= _STABLE]
+    count = max(stable, default=1)
+    if not stable and agreement:
+        best = max(agreement, key=lambda one: agreement[one])
+        count = best if agreement[best] >= _FAIRLY_STABLE else 1
+    return KMeans(count, n_init=10, random_state=seed).fit(x)
+
+
+def _agreement(x: FloatArray, count: int, seed: int) -> float:
+    """Mean adjusted Rand index of clusters from two random halves."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(_TRIALS):
+        order = rng.permutation(len(x))
+        fits = [
+            KMeans(count, n_init=3, random_state=seed).fit(x[half])
+            for half in (order[::2], order[1::2])
+        ]
+        found.append(adjusted_rand_score(*(fit.predict(x) for fit in fits)))
+    return float(np.mean(found))
+
+
+def _nearest_center(x: FloatArray, centers: FloatArray) -> npt.NDArray[np.intp]:
+    return np.asarray(np.argmin(squared_distances(x, centers), axis=1))
+
+
+def _independent(groups: npt.NDArray[np.intp] | None, counted: npt.NDArray[np.bool_]) -> float:
+    """Number of independent samples: of groups of equal weight, their number."""
+    if groups is None:
+        return float(counted.sum())
+    sizes = np.unique(groups[counted], return_counts=True)[1]
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+def examples_of(x: FloatArray, members: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """The most typical member, then each the farthest from those before, near-duplicates left out.
+
+    Args:
+        x: Coordinates of all samples of the side, shape (n, d).
+        members: Indices of the members.
+    """
+    if not len(members):
+        return members
+    from_center = ((x[members] - x[members].mean(0)) ** 2).sum(1)
+    kept = max(1, int(_INNER * len(members)))
+    inner = members[np.argsort(from_center, kind="stable")[:kept]]
+    distance = ((x[inner] - x[inner[0]]) ** 2).sum(1)
+    alike = _ALIKE**2 * float(np.median(distance))
+    chosen = [inner[0]]
+    while len(chosen) < _EXAMPLES and distance.max() > alike:
+        chosen.append(inner[np.argmax(distance)])
+        distance = np.minimum(distance, ((x[inner] - x[chosen[-1]]) ** 2).sum(1))
+    return np.array(chosen)
+
+
+def nearest_of_other(x: FloatArray, other: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """For each row the nearest of the other side that no earlier row has taken, and its distance.
+
+    Args:
+        x: Coordinates of a few samples, shape (n, d).
+        other: Coordinates of the other side, shape (m, d).
+    """
+    squares = squared_distances(x, other)
+    chosen = np.empty(len(x), np.intp)
+    for i, row in enumerate(squares):
+        chosen[i] = np.argmin(row)
+        if len(other) > len(x):
+            squares[i + 1 :, chosen[i]] = np.inf
+    return chosen, np.sqrt(((x - other[chosen]) ** 2).sum(1))

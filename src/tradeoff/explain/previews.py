@@ -1,0 +1,87 @@
+"""Samples as a report shows them: small images without metadata, beginnings of texts, rows."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tradeoff._extras import import_extra
+from tradeoff._text import printable
+from tradeoff.data.base import Sample
+from tradeoff.exceptions import InvalidInputError, UnreadableError
+from tradeoff.explain.result import Preview
+from tradeoff.features.images import decode_image
+
+if TYPE_CHECKING:
+    from tradeoff.data.base import Source
+    from tradeoff.samples import Side
+
+__all__ = ["contents_of", "preview_of"]
+
+_PIXELS = 96
+_QUALITY = 70
+_TEXT = 240
+_FIELDS = 12
+
+
+def contents_of(source: Source | None, ids: Iterable[str] | None = None) -> dict[str, Sample]:
+    """Samples of a source by name, all of them or those that are named.
+
+    A source that can be read only once, or that is gone, has none.
+    """
+    wanted = None if ids is None else set(ids)
+    found: dict[str, Sample] = {}
+    with suppress(InvalidInputError):  # nothing is left to read
+        for item in source or ():
+            if isinstance(item, Sample) and (wanted is None or item.id in wanted):
+                found[item.id] = item
+                if wanted is not None and len(found) == len(wanted):
+                    break
+    return found
+
+
+def preview_of(side: Side, index: int, contents: Mapping[str, Sample]) -> Preview:
+    """A sample of a side, with its content where that is known."""
+    name = side.ids[index] if side.ids else f"{side.name}[{index}]"
+    label = side.labels[index] if side.labels else None
+    content = contents[name].content if name in contents else None
+    return Preview(id=name, label=label, text=_text(content), image=_image(content))
+
+
+def _text(content: Any) -> str | None:
+    if isinstance(content, str):
+        text = printable(" ".join(content[: 2 * _TEXT].split()))
+        return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+    if isinstance(content, Mapping):
+        shown = list(content.items())[:_FIELDS]
+        more = ["…"] * (len(content) > _FIELDS)
+        return printable(", ".join([*(f"{name}: {_cell(value)}" for name, value in shown), *more]))
+    return None
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)[:60]
+
+
+def _image(content: Any) -> str | None:
+    """A small copy of an image as WebP, which keeps nothing of the file but its pixels."""
+    if not isinstance(content, bytes) and not (
+        isinstance(content, np.ndarray) and content.ndim == 3 and content.dtype == np.uint8
+    ):
+        return None
+    pillow = import_extra("PIL.Image", extra="images", purpose="Showing images")
+    if isinstance(content, bytes):
+        try:
+            content = decode_image("", content)
+        except UnreadableError:
+            return None
+    image = pillow.fromarray(content if content.shape[2] == 3 else content[:, :, 0]).convert("RGB")
+    image.thumbnail((_PIXELS, _PIXELS))
+    encoded = BytesIO()
+    image.save(encoded, "WEBP", quality=_QUALITY, method=4)
+    return "data:image/webp;base64," + base64.b64encode(encoded.getvalue()).decode("ascii")

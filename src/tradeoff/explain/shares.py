@@ -1,0 +1,107 @@
+r"""Contributions of parts of the data to a loss, with lower confidence limits.
+
+With :math:`M = \{\log r \ge -\log\lambda\}` and :math:`I` its complement, for any partition into
+parts :math:`g`,
+
+.. math:: 1 - \beta(\lambda) = \sum_g P(g \cap M) - Q(g \cap M) / \lambda, \qquad
+          1 - \alpha(\lambda) = \sum_g Q(g \cap I) - \lambda P(g \cap I) .
+
+For a partition and a rule that were fixed beforehand, the expectation of a part is never above its
+true value, so its lower limit is one of the truth; an upper limit would not be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+from tradeoff.inference.shares import wilson_distances
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tradeoff._sides import Sides
+    from tradeoff._validation import FloatArray
+
+__all__ = ["Counted", "Flagged", "count_parts"]
+
+
+@dataclass(frozen=True, eq=False)
+class Flagged:
+    """The samples that make up a loss at a slope.
+
+    Args:
+        kind: "recall" or "precision".
+        factor: Samples are flagged where the other side is more than this many times rarer.
+    """
+
+    kind: str
+    factor: float
+
+    @property
+    def own(self) -> int:
+        """The side that loses: 0 real for recall, 1 generated for precision."""
+        return 0 if self.kind == "recall" else 1
+
+    def __call__(self, log_ratios: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Which samples of either side are flagged; those without a log-ratio are not."""
+        threshold = float(np.log(self.factor))
+        if self.kind == "recall":
+            return np.asarray(log_ratios >= threshold)
+        return np.asarray(log_ratios < -threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Counts of flagged samples in each part, and what they contribute.
+
+    Args:
+        own: Flagged samples of the side that loses, shape (parts,).
+        other: Flagged samples of the other side, shape (parts,).
+        share: Contribution of each part, shape (parts,).
+        at_least: Lower limit of each, all of them together at the level, shape (parts,).
+    """
+
+    own: npt.NDArray[np.int64]
+    other: npt.NDArray[np.int64]
+    share: FloatArray
+    at_least: FloatArray
+
+
+def count_parts(
+    flagged: Flagged,
+    log_ratios: Sides[FloatArray],
+    parts: Sides[npt.NDArray[np.intp]],
+    *,
+    count: int,
+    level: float,
+    together: int | None = None,
+    sizes: tuple[float, float] | None = None,
+) -> Counted:
+    """Contributions of parts to a loss.
+
+    Args:
+        flagged: Which samples make up the loss.
+        log_ratios: Log-ratios of the counted samples of both sides.
+        parts: Number of the part in which each of them lies.
+        count: Number of parts.
+        level: Confidence level of all limits together.
+        together: Number of limits that hold together, if there are more than these parts.
+        sizes: Numbers of independent samples, real and generated, where samples come in groups.
+    """
+    own, other = flagged.own, 1 - flagged.own
+    counts = [
+        np.bincount(part[flagged(values)], minlength=count)
+        for values, part in zip(log_ratios, parts, strict=True)
+    ]
+    shares = [c / len(values) for c, values in zip(counts, log_ratios, strict=True)]
+    sizes = sizes or (len(log_ratios[0]), len(log_ratios[1]))
+    z = float(ndtri(1.0 - (1.0 - level) / (together or count)))
+    below, _ = wilson_distances(shares[own], np.full(count, float(sizes[own])), z)
+    _, above = wilson_distances(shares[other], np.full(count, float(sizes[other])), z)
+    share = shares[own] - flagged.factor * shares[other]
+    at_least = share - np.hypot(below, flagged.factor * above)
+    return Counted(counts[own], counts[other], share, np.maximum(at_least, 0.0))

@@ -1,0 +1,129 @@
+"""Curves and points as SVG: lines, bands and labels that a page writes without any script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.curves.estimate import BAND_SLOPES
+from tradeoff.report.base import COLORS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tradeoff.core.curve import PRCurve
+    from tradeoff.evaluation import Evaluation
+
+__all__ = ["LEFT", "SIZE", "TOP", "Plot", "curve_data", "curve_plot", "model_plot"]
+
+SIZE, LEFT, TOP = 400.0, 52.0, 14.0
+_STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_NARROWEST = 0.2
+_MARGIN = 0.05
+_LONGEST_NAME = 24
+
+
+@dataclass(frozen=True)
+class Plot:
+    """What a template needs to draw a square of precision over recall.
+
+    Args:
+        ticks: Positions and texts of the ticks of both axes.
+        series: Lines, bands and markers, each with its color and label.
+        low: Smallest value of both axes.
+    """
+
+    ticks: list[dict[str, Any]]
+    series: list[dict[str, Any]]
+    low: float = 0.0
+
+
+def curve_plot(curves: Mapping[str, PRCurve]) -> Plot:
+    """Curves with their bands and headline points."""
+    series = []
+    for number, (name, curve) in enumerate(curves.items()):
+        band = ""
+        if curve.lower is not None and curve.upper is not None:
+            band = f"{_points(curve.lower)} {_points(curve.upper, backwards=True)}"
+        series.append(
+            {
+                "name": _shortened(name),
+                "color": COLORS[number % len(COLORS)],
+                "line": _points(curve),
+                "band": band,
+                "precision": _place(
+                    curve.recall(HEADLINE_PRECISION_LAM), curve.precision(HEADLINE_PRECISION_LAM)
+                ),
+                "recall": _place(
+                    curve.recall(HEADLINE_RECALL_LAM), curve.precision(HEADLINE_RECALL_LAM)
+                ),
+            }
+        )
+    return Plot(_ticks(0.0), series)
+
+
+def model_plot(evaluations: Mapping[str, Evaluation]) -> Plot:
+    """Models as points of headline precision over recall, with intervals."""
+    found = {
+        name: [
+            (s.value, s.low or 0.0, s.high or 1.0)
+            for s in (e["curve.recall"], e["curve.precision"])
+        ]
+        for name, e in evaluations.items()
+        if {"curve.recall", "curve.precision"} <= e.scores.keys()
+    }
+    lowest = min((low for both in found.values() for _, low, _ in both), default=0.0)
+    low = float(np.clip(np.floor((lowest - _MARGIN) * 10) / 10, 0.0, 1.0 - _NARROWEST))
+    series = []
+    for number, (name, (recall, precision)) in enumerate(found.items()):
+        x, y = _place(recall[0], precision[0], low)
+        series.append(
+            {
+                "name": _shortened(name),
+                "color": COLORS[number % len(COLORS)],
+                "x": x,
+                "y": y,
+                "across": (_place(recall[1], 0, low)[0], _place(recall[2], 0, low)[0]),
+                "along": (_place(0, precision[1], low)[1], _place(0, precision[2], low)[1]),
+            }
+        )
+    return Plot(_ticks(low), series, low)
+
+
+def curve_data(curve: PRCurve) -> dict[str, list[float]]:
+    """Numbers by which a script moves along the curve: slopes, values and limits."""
+    lines = {"": curve, "Low": curve.lower or curve, "High": curve.upper or curve}
+    data = {"lam": [_short(lam) for lam in BAND_SLOPES]}
+    for kind in ("precision", "recall"):
+        for end, line in lines.items():
+            values = np.minimum(getattr(line, kind)(BAND_SLOPES), 1.0)
+            data[f"{kind}{end}"] = [round(float(value), 4) for value in values]
+    return data
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _points(curve: PRCurve, *, backwards: bool = False) -> str:
+    slopes = BAND_SLOPES[::-1] if backwards else BAND_SLOPES
+    places = [_place(curve.recall(lam), curve.precision(lam)) for lam in slopes]
+    return " ".join(f"{x:g},{y:g}" for x, y in places)
+
+
+def _place(recall: float, precision: float, low: float = 0.0) -> tuple[float, float]:
+    x, y = ((min(max(float(v), low), 1.0) - low) / (1.0 - low) for v in (recall, precision))
+    return round(LEFT + SIZE * x, 1), round(TOP + SIZE * (1.0 - y), 1)
+
+
+def _ticks(low: float) -> list[dict[str, Any]]:
+    values = [low + (1.0 - low) * step for step in _STEPS]
+    places = [_place(value, value, low) for value in values]
+    return [{"x": x, "y": y, "text": f"{v:.2g}"} for (x, y), v in zip(places, values, strict=True)]
+
+
+def _short(lam: float) -> float:
+    return float(f"{lam:.3g}")

@@ -1,0 +1,353 @@
+"""A result as one HTML file: offline, without requests, readable without scripts."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tradeoff._files import check_outputs
+from tradeoff._text import printable
+from tradeoff._version import __version__
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.evaluation.comparison import Comparison
+from tradeoff.evaluation.verdict import percent
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.report.base import COLORS
+from tradeoff.report.drawing import LEFT, SIZE, TOP, curve_data, curve_plot, model_plot
+from tradeoff.report.text import (
+    HEADER,
+    advice_of,
+    leaderboard_of,
+    notes_of,
+    rows_of,
+    title_of,
+    verdict_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jinja2 import Environment
+
+    from tradeoff.evaluation import Evaluation
+    from tradeoff.explain import Explanation, GroupedLoss
+
+__all__ = ["page_of", "write_page"]
+
+_TILES = (
+    (
+        "precision",
+        HEADLINE_PRECISION_LAM,
+        "Share of the generated samples that are realistic: they lie where real data is at most "
+        f"{HEADLINE_PRECISION_LAM:g} times rarer.",
+    ),
+    (
+        "recall",
+        HEADLINE_RECALL_LAM,
+        "Share of the real data that the model covers: it produces these regions at least "
+        f"{HEADLINE_RECALL_LAM:g} times as often as it should.",
+    ),
+)
+
+
+def write_page(
+    result: Evaluation | Comparison,
+    path: str | Path,
+    *,
+    samples: bool = True,
+    overwrite: bool = False,
+) -> None:
+    """Write the page of a result; see `Evaluation.report`."""
+    path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InvalidInputError(f"`{path}` must end in .html.")
+    check_outputs([path], overwrite=overwrite)
+    text = page_of(result, samples=samples)
+    path.write_text(text, encoding="utf-8")
+
+
+def page_of(result: Evaluation | Comparison, *, samples: bool = True) -> str:
+    """The page of a result as text."""
+    style, script = _asset("page.css"), _asset("page.js")
+    if isinstance(result, Comparison):
+        view = _comparison_view(result, samples)
+    else:
+        view = _view(result, samples)
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            style=style,
+            script=script,
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+            version=__version__,
+            plot_size={"left": LEFT, "top": TOP, "size": SIZE},
+            **view,
+        )
+    )
+
+
+def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
+    models = comparison.evaluations
+    header, rows = leaderboard_of(comparison)
+    curves = {printable(n): e.curve for n, e in models.items() if e.curve is not None}
+    first = next(iter(models.values()))
+    return {
+        "headline": [printable(verdict) for verdict in comparison.verdicts],
+        "subtitle": title_of(first),
+        "models": [(printable(n), _view(e, samples)) for n, e in models.items()],
+        "leaderboard": (("model", *header[1:]), rows),
+        "differences": [_difference(one) for one in comparison.differences],
+        "curves": curve_plot(curves) if curves else None,
+        "points": model_plot({printable(n): e for n, e in models.items()}),
+        "by_class": _classes_of_models(models),
+        "provenance": _provenance(first, "compare"),
+        "has_samples": samples and any(_shows_samples(e) for e in models.values()),
+        "level": f"{first.settings.level:.0%}",
+    }
+
+
+def _difference(found: Any) -> tuple[str, ...]:
+    pair = f"{printable(found.first)} − {printable(found.second)}"
+    interval = f"[{found.low:+.3f}, {found.high:+.3f}]"
+    return pair, found.key, f"{found.value:+.3f}", interval, f"{found.p_value:.2g}"
+
+
+def _classes_of_models(models: Mapping[str, Evaluation]) -> dict[str, Any] | None:
+    """How much of each class every model misses, where one of them surely misses some."""
+    explained = {n: e.explanation for n, e in models.items() if e.explanation is not None}
+    of_models = {n: {c.name: c for c in found.classes} for n, found in explained.items()}
+    names = dict.fromkeys(
+        name
+        for classes in of_models.values()
+        for name, one in classes.items()
+        if name and one.missed_at_least > 0
+    )
+    if not names:
+        return None
+    rows = [
+        (printable(name), [_class_cell(of_models[model].get(name)) for model in of_models])
+        for name in names
+    ]
+    return {"models": [printable(name) for name in of_models], "rows": rows}
+
+
+def _class_cell(found: Any) -> dict[str, Any]:
+    if found is None:
+        return {"text": "", "established": False}
+    established = found.missed_at_least > 0
+    return {"text": f"{max(found.missed_within, 0.0):.0%}", "established": established}
+
+
+def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
+    explanation = evaluation.explanation
+    if explanation is not None and not samples:
+        explanation = explanation.without_samples()
+    curve = evaluation.curve
+    notes = [(name, text) for name, text in notes_of(evaluation) if samples or name != "broken"]
+    return {
+        "headline": verdict_of(evaluation),
+        "subtitle": title_of(evaluation),
+        "tiles": _tiles(evaluation),
+        "curves": None if curve is None else curve_plot({"": curve}),
+        "data": None if curve is None else _as_json(curve_data(curve)),
+        "numbers": None if curve is None else _numbers(evaluation),
+        "scores": (HEADER, rows_of(evaluation)),
+        "notes": notes,
+        "advice": advice_of(evaluation),
+        "explanation": None if explanation is None else _explained(explanation),
+        "provenance": _provenance(evaluation, "evaluate"),
+        "has_samples": samples and _shows_samples(evaluation),
+        "level": f"{evaluation.settings.level:.0%}",
+    }
+
+
+def _shows_samples(evaluation: Evaluation) -> bool:
+    found = evaluation.explanation
+    if found is None:
+        return False
+    return any(loss and loss.groups for loss in (found.missed, found.invented))
+
+
+def _tiles(evaluation: Evaluation) -> list[dict[str, Any]]:
+    found = []
+    for kind, lam, meaning in _TILES:
+        if f"curve.{kind}" not in evaluation.scores:
+            continue
+        score = evaluation[f"curve.{kind}"]
+        low, high = (float(score.value if v is None else v) for v in (score.low, score.high))
+        found.append(
+            {
+                "kind": kind,
+                "name": kind.capitalize(),
+                "lam": f"{lam:g}",
+                "value": score.value_text,
+                "interval": score.interval_text,
+                "meaning": meaning,
+                "at": round(240 * min(score.value, 1.0), 1),
+                "from": round(240 * low, 1),
+                "width": round(max(240 * (high - low), 1.0), 1),
+            }
+        )
+    return found
+
+
+def _numbers(evaluation: Evaluation) -> list[tuple[str, str, str]]:
+    """The curve as a table, for readers without a picture."""
+    curve = evaluation.curve
+    assert curve is not None
+    rows = []
+    for lam in (0.05, 0.1, 0.2, 0.4, 1.0, 2.5, 5.0, 10.0, 20.0):
+        cells = []
+        for kind in ("precision", "recall"):
+            value = min(float(getattr(curve, kind)(lam)), 1.0)
+            limits = [getattr(line, kind)(lam) for line in (curve.lower, curve.upper) if line]
+            interval = " [{:.3f}, {:.3f}]".format(*(min(float(v), 1.0) for v in limits))
+            cells.append(f"{value:.3f}{interval if limits else ''}")
+        rows.append((f"{lam:g}", cells[0], cells[1]))
+    return rows
+
+
+def _explained(found: Explanation) -> dict[str, Any]:
+    factors = {
+        kind: f"{loss.factor:.2g}"
+        for kind, loss in (("missed", found.missed), ("invented", found.invented))
+        if loss is not None
+    }
+    return {
+        "missed": None if found.missed is None else _grouped(found.missed, COLORS[0]),
+        "invented": None if found.invented is None else _grouped(found.invented, COLORS[1]),
+        "classes": [_class_row(one) for one in found.classes],
+        "classes_by": found.classes_by,
+        "factors": factors,
+        "filtering": [
+            (
+                f"{one.dropped:.0%}",
+                _loss(one.precision_loss, one.precision_low),
+                _loss(one.recall_loss, one.recall_low),
+            )
+            for one in found.filtering
+        ],
+        "closest": found.closest,
+        "level": f"{found.level:.0%}",
+    }
+
+
+def _grouped(loss: GroupedLoss, color: str) -> dict[str, Any]:
+    positive = sum(max(group.share, 0.0) for group in loss.groups) or 1.0
+    groups, start = [], 0.0
+    for number, group in enumerate(loss.groups):
+        width = 600.0 * max(group.share, 0.0) / positive
+        groups.append(
+            {
+                "group": group,
+                "name": printable(group.name),
+                "share": f"{group.share:.1%}",
+                "at_least": percent(group.at_least),
+                "opacity": round(max(0.25, 1.0 - 0.18 * number), 2),
+                "x": round(start, 1),
+                "width": round(max(width - 2.0, 1.0), 1),
+            }
+        )
+        start += width
+    return {
+        "groups": groups,
+        "color": color,
+        "loss": f"{loss.loss:.1%}",
+        "interval": f"[{max(loss.low, 0):.1%}, {max(loss.high, 0):.1%}]",
+        "overall": f"{loss.overall:.1%}",
+        "times": f"{loss.factor:.2g}",
+        "share": f"{1 / loss.factor:.0%}",
+        "lam": f"{loss.lam:.2g}",
+    }
+
+
+def _class_row(one: Any) -> dict[str, Any]:
+    def within(value: float, at_least: float, of: float) -> dict[str, Any]:
+        share, low = (max(v, 0.0) / of if of else 0.0 for v in (value, at_least))
+        return {
+            "text": f"{share:.0%}" if of else "",
+            "at_least": percent(low) if low > 0 else "",
+            "width": round(160 * min(share, 1.0), 1),
+            "low": round(160 * min(low, 1.0), 1),
+        }
+
+    return {
+        "name": printable(one.name) or "no class",
+        "real": f"{one.real:.1%}",
+        "generated": f"{one.generated:.1%}",
+        "missed": within(one.missed, one.missed_at_least, one.real),
+        "invented": within(one.invented, one.invented_at_least, one.generated),
+        "points": f"{100 * one.missed:+.1f}".replace("-", "−"),
+    }
+
+
+def _loss(value: float, low: float) -> str:
+    return f"{value:.1%} (at least {percent(low)})" if low > 0 else f"{value:.1%}"
+
+
+def _provenance(evaluation: Evaluation, command: str) -> list[tuple[str, str]]:
+    about, settings = evaluation.provenance, evaluation.settings.to_dict()
+    generated = "GENERATED" if command == "evaluate" else "NAME=GENERATED …"
+    options = "".join(_option(name, value) for name, value in settings.items())
+    versions = about.get("versions", {})
+    rows = [
+        ("samples", ", ".join(f"{n:,} {side}" for side, n in about["samples"].items())),
+        ("encoder", printable(str(about["encoder"]))),
+        ("columns", f"{about.get('columns', '')}"),
+        ("estimator", printable(str(about["estimator"]))),
+        ("seed", str(about.get("seed", 0))),
+        ("versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
+        ("command", f"tradeoff {command} --real REAL --generated {generated}{options}"),
+    ]
+    return [(name, text) for name, text in rows if text]
+
+
+def _option(name: str, value: Any) -> str:
+    if value is True or value is False:
+        return f" --{'' if value else 'no-'}{name}"
+    if name == "store":
+        return ""
+    text = ",".join(value) if isinstance(value, list) else str(value)
+    return f" --{name} {printable(text)}"
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("tradeoff.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["printable"] = printable
+    return environment
+
+
+def _asset(name: str) -> Any:
+    """A file of the page that is part of the package, and needs no escaping."""
+    from markupsafe import Markup
+
+    return Markup(resources.files("tradeoff.report").joinpath("templates", name).read_text("utf-8"))
+
+
+def _as_json(data: Any) -> Any:
+    """JSON that cannot end the element that holds it."""
+    from markupsafe import Markup
+
+    text = json.dumps(data, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(str(text).encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,0 +1,172 @@
+"""Contributions that add up, groups that are what is missing, and names that say what they are."""
+
+import numpy as np
+import pytest
+
+from benchmarks.explanations import limits_hold, nothing_claimed
+from tradeoff import HeldOutLogRatios, evaluate
+from tradeoff._sides import Sides
+from tradeoff.data import open_source
+from tradeoff.evaluation import Evaluation
+from tradeoff.explain import Explanation
+from tradeoff.explain.groups import examples_of, nearest_of_other
+from tradeoff.explain.names import class_name, rule_name, words_name
+from tradeoff.explain.shares import Flagged, count_parts
+from tradeoff.features.table import TableEncoder
+
+
+@pytest.mark.parametrize("factor", [1.5, 5.0, 20.0])
+@pytest.mark.parametrize("kind", ["recall", "precision"])
+def test_contributions_of_any_partition_add_up_to_the_loss(kind, factor):
+    rng = np.random.default_rng(0)
+    log_ratios = Sides(rng.normal(1, 2, 701), rng.normal(-1, 2, 503))
+    parts = log_ratios.map(lambda side: rng.integers(0, 7, len(side)))
+    found = count_parts(Flagged(kind, factor), log_ratios, parts, count=7, level=0.95)
+    curve = HeldOutLogRatios(real=log_ratios.real, generated=log_ratios.generated).curve()
+    lam = factor if kind == "precision" else 1 / factor
+    assert found.share.sum() == pytest.approx(1 - getattr(curve, kind)(lam), abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", ["logistic", "stack"])
+def test_lower_limits_of_groups_hold_together(estimator):
+    # Of 30 runs at 5%, more than 6 happen less than once in 1,000.
+    assert limits_hold(estimator, runs=30, n=600)["violated"] <= 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", ["logistic", "stack"])
+def test_identical_distributions_show_no_group(estimator):
+    assert nothing_claimed(estimator, runs=30, n=600)["claimed"] <= 6
+
+
+@pytest.fixture(scope="module")
+def labeled():
+    """Four modes with labels, of which a model misses one and invents another."""
+    rng = np.random.default_rng(0)
+    means = np.array([[0, 0], [6, 0], [0, 6], [6, 6], [12, 3]], float)
+
+    def draw(modes, count):
+        which = rng.choice(modes, count)
+        return means[which] + rng.normal(0, 1, (count, 2)), which
+
+    real, names = draw([0, 1, 2, 3], 1200)
+    generated, others = draw([0, 1, 2, 4], 1200)
+    return [
+        [
+            {"x": float(a), "y": float(b), "mode": f"mode {m}"}
+            for (a, b), m in zip(x, w, strict=True)
+        ]
+        for x, w in ((real, names), (generated, others))
+    ]
+
+
+@pytest.fixture(scope="module")
+def explained(labeled):
+    real, generated = (open_source(rows, kind="table", label="mode") for rows in labeled)
+    return evaluate(
+        real=real,
+        generated=generated,
+        metrics="curve",
+        estimator="trees",
+        diagnose=False,
+        explain=True,
+        progress=False,
+    )
+
+
+def test_groups_are_what_is_missed_and_invented(explained):
+    missed, invented = explained.explanation.missed, explained.explanation.invented
+    assert missed.groups[0].name.startswith("mode 3 (")
+    assert invented.groups[0].name.startswith("mode 4 (")
+    for loss in (missed, invented):
+        assert loss.groups[0].is_established
+        assert sum(group.share for group in loss.groups) == pytest.approx(loss.loss, abs=1e-12)
+        assert loss.low <= loss.loss <= loss.high
+        assert 0.1 < loss.groups[0].at_least < 0.25 < loss.loss + 0.1
+
+
+def test_the_missed_and_the_invented_class_are_marked_and_no_other(explained):
+    found = {one.name: one for one in explained.explanation.classes}
+    assert {name for name, one in found.items() if one.missed_at_least > 0} == {"mode 3"}
+    assert {name for name, one in found.items() if one.invented_at_least > 0} == {"mode 4"}
+    assert found["mode 3"].missed_within > 0.8
+    assert explained.explanation.classes_by == "label"
+    assert sum(one.missed for one in found.values()) == pytest.approx(
+        explained.explanation.missed.overall, abs=1e-12
+    )
+
+
+def test_dropping_the_least_realistic_would_improve_precision(explained):
+    rows = explained.explanation.filtering
+    assert [round(row.dropped, 2) for row in rows] == [0.0, 0.01, 0.05, 0.1]
+    losses = [row.precision_loss for row in rows]
+    assert losses == sorted(losses, reverse=True)
+    assert rows[0].precision_low > 0
+    assert losses[-1] < losses[0] - 0.05
+
+
+def test_without_labels_of_generated_samples_a_classifier_labels_both_sides(labeled):
+    generated = [{k: v for k, v in row.items() if k != "mode"} for row in labeled[1]]
+    result = evaluate(
+        real=open_source(labeled[0], kind="table", label="mode"),
+        generated=open_source(generated, kind="table"),
+        metrics="curve",
+        estimator="trees",
+        diagnose=False,
+        explain=True,
+        progress=False,
+    )
+    assert result.explanation.classes_by == "classifier"
+    marked = {one.name for one in result.explanation.classes if one.missed_at_least > 0}
+    assert marked == {"mode 3"}
+
+
+def test_an_explanation_is_saved_with_its_evaluation(explained, tmp_path):
+    explained.save(tmp_path)
+    again = Evaluation.load(tmp_path)
+    assert again.explanation == explained.explanation
+    assert Explanation.from_json(explained.explanation.to_json()) == explained.explanation
+
+
+def test_samples_words_and_rules_can_be_left_out(explained):
+    bare = explained.explanation.without_samples()
+    assert not bare.closest
+    assert all(not group.examples for group in (*bare.missed.groups, *bare.invented.groups))
+    assert bare.missed.groups[0].name.startswith("mode 3 (")  # a class, not a sample
+
+
+def test_a_group_of_texts_is_named_by_words_that_are_rare_elsewhere():
+    texts = ["the cat sat on the mat"] * 30 + ["the stock market fell on monday"] * 10
+    name = words_name(texts, np.arange(30, 40))
+    assert set(name.split(", ")) == {"stock", "market", "fell", "monday"}
+
+
+def test_a_group_of_rows_is_named_by_a_rule():
+    rng = np.random.default_rng(0)
+    rows = [
+        {"size": float(s), "color": c}
+        for s, c in zip(rng.uniform(0, 10, 400), rng.choice(["red", "blue"], 400), strict=True)
+    ]
+    encoder = TableEncoder.fit(rows)
+    x = np.array([encoder.prepare(sample) for sample in open_source(rows)])
+    members = np.flatnonzero([row["size"] > 7 for row in rows])
+    name, _, number = rule_name(encoder, x, members).partition(" > ")
+    assert name == "size"
+    assert float(number) == pytest.approx(7.0, abs=0.1)
+
+
+def test_a_mixed_group_names_its_two_largest_classes():
+    labels = ["cat"] * 4 + ["dog"] * 3 + ["bird"] * 3
+    assert class_name(labels, np.arange(10)) == "cat (40%), bird (30%)"
+    assert class_name([None] * 3, np.arange(3)) is None
+
+
+def test_examples_are_far_from_each_other_and_neighbors_are_not_repeated():
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.normal(size=(20, 3)), 5, axis=0)  # copies
+    chosen = examples_of(x, np.arange(100))
+    assert len(np.unique(x[chosen], axis=0)) == len(chosen) == 8
+    nearest, distance = nearest_of_other(x[:5], rng.normal(size=(50, 3)))
+    assert len(set(nearest)) == 5
+    assert (np.diff(distance) >= 0).all()  # equal samples take the nearest in turn

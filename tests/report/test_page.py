@@ -1,0 +1,174 @@
+"""The page of a result in a browser: it asks for nothing, moves, and shows hostile text as text."""
+
+import io
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright import sync_api as playwright
+
+from tradeoff import compare, evaluate
+from tradeoff.data.base import Sample
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.report.page import page_of
+
+HOSTILE = (
+    '</script><script>document.title="OWNED"</script><img src=x onerror="document.title=1">',
+    '" onmouseover="document.title=2" \u202egnp.exe',
+)
+
+
+class Pictures:
+    """Small images whose colors are their features; names and labels are hostile."""
+
+    kind = "image"
+
+    def __init__(self, colors, labels):
+        self.colors, self.labels = colors, labels
+
+    def __iter__(self):
+        for i, color in enumerate(self.colors):
+            image = Image.new("RGB", (40, 30), tuple(int(v) for v in color))
+            data = io.BytesIO()
+            image.save(data, "PNG")
+            yield Sample(f"{HOSTILE[i % 2]}{i}", data.getvalue(), self.labels[i])
+
+
+def colors_of(images):
+    """An encoder: the mean color of each image."""
+    return np.array([np.asarray(image, float).reshape(-1, 3).mean(0) for image in images])
+
+
+def pictures(rng, modes, count):
+    means = np.array([[60, 60, 60], [190, 60, 60], [60, 190, 60]])
+    which = rng.choice(modes, count)
+    colors = np.clip(means[which] + rng.normal(0, 18, (count, 3)), 0, 255)
+    return Pictures(colors, [HOSTILE[m % 2] + str(m) for m in which])
+
+
+@pytest.fixture(scope="module")
+def results():
+    rng = np.random.default_rng(0)
+    options = {"metrics": ("curve", "copies"), "estimator": "trees", "encoder": colors_of}
+    options |= {"diagnose": False, "explain": True, "progress": False}
+    real, fewer = pictures(rng, [0, 1, 2], 600), pictures(rng, [0, 1], 600)
+    both = {HOSTILE[0]: fewer, "all": pictures(rng, [0, 1, 2], 600)}
+    return {
+        "evaluation": evaluate(real=real, generated=fewer, **options),
+        "comparison": compare(real=real, generated=both, **options),
+    }
+
+
+@pytest.fixture(scope="module")
+def browser():
+    binary = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert binary, "Install Chromium: apt-get install chromium."
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=binary, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+def opened(browser, path, **options):
+    """A page, with everything that it asks for and prints."""
+    context = browser.new_context(**options)
+    page = context.new_page()
+    heard = []
+    page.on("console", lambda message: heard.append(message.text))
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            heard.append(request.url)
+            if not request.url.startswith(("data:", path.as_uri()))
+            else None
+        ),
+    )
+    page.goto(path.as_uri())
+    return page, heard
+
+
+@pytest.fixture(params=["evaluation", "comparison"])
+def path(request, results, tmp_path):
+    written = tmp_path / "page.html"
+    results[request.param].report(written)
+    return written
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_a_page_asks_for_nothing_prints_nothing_and_fits(browser, path, width):
+    page, heard = opened(browser, path, viewport={"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert heard == []
+    broken = "[...document.images].filter(image => !image.naturalWidth).length"
+    assert page.evaluate("document.images.length") > 10
+    assert page.evaluate(broken) == 0
+
+
+def test_hostile_names_and_labels_are_text_and_no_other_script_runs(browser, path):
+    page, heard = opened(browser, path)
+    assert page.title().startswith("tradeoff: ")
+    body = page.inner_text("body")
+    assert 'document.title="OWNED"' in body
+    assert "\u202e" not in page.content()
+    for label in page.query_selector_all("figcaption")[:5]:
+        label.hover()
+    page.evaluate(
+        "const s = document.createElement('script');"
+        "s.textContent = 'document.title = 3'; document.body.append(s)"
+    )
+    assert page.title().startswith("tradeoff: ")
+    assert any("Content Security Policy" in text for text in heard)
+
+
+def test_slider_keys_and_pointer_change_the_sentence(browser, results, tmp_path):
+    results["evaluation"].report(tmp_path / "page.html")
+    page, _ = opened(browser, tmp_path / "page.html")
+    said = [page.inner_text(".sentence")]
+    page.focus("input[type=range]")
+    page.keyboard.press("ArrowRight")
+    said.append(page.inner_text(".sentence"))
+    page.focus("svg.plot")
+    for _ in range(40):
+        page.keyboard.press("ArrowLeft")
+    said.append(page.inner_text(".sentence"))
+    box = page.query_selector("svg.plot").bounding_box()
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.1 * box["height"])
+    said.append(page.inner_text(".sentence"))
+    assert len(set(said)) == 4
+    assert "generated samples come from regions where real data is more than" in said[1]
+    assert "of the real data comes from regions that the model produces less than" in said[2]
+
+
+def test_a_page_is_readable_without_scripts(browser, path):
+    page, _ = opened(browser, path, java_script_enabled=False)
+    body = page.locator("body").inner_text()
+    assert "What it misses" in body
+    assert "Numbers of the curve" in body
+    assert not page.locator("input[type=range]").first.is_visible()
+
+
+def test_a_page_paints_within_half_a_second(browser, path):
+    page, _ = opened(browser, path)
+    paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
+    assert page.evaluate(paint) < 500
+
+
+def test_pages_are_identical_and_leave_out_samples_if_asked(results):
+    for result in results.values():
+        assert page_of(result) == page_of(result)
+        bare = page_of(result, samples=False)
+        assert "data:image" not in bare
+        assert "This page shows samples" not in bare
+        assert "[0]" not in bare
+
+
+def test_a_page_must_be_html_and_replaces_nothing_unasked(results, tmp_path):
+    result = results["evaluation"]
+    with pytest.raises(InvalidInputError, match="must end in .html"):
+        result.report(tmp_path / "page.pdf")
+    result.report(tmp_path / "page.html")
+    with pytest.raises(InvalidInputError, match="exists already"):
+        result.report(tmp_path / "page.html")
