@@ -44,6 +44,7 @@ FIRST_SEED = 10_000
 PILOT_SEED = 20_000
 TRIAL_SEED = 30_000
 RUNS, FEW_RUNS, RUNS_OF_NONE = 40, 5, 150
+OTHER_RUNS = 10  # of cases without a bar of their own
 CONTROLLED = 20  # of the runs without a fault
 PILOTS, TRIES, PILOT_SIZE = 20, 5, 500  # fewer than 90 runs could not reject 100% established
 LARGEST_ADVICE = 6_000
@@ -281,10 +282,10 @@ def image_cases() -> list[Case]:
     }
     cases: list[Case] = []
     for size in (100, 200, 500, 2_000, 5_000):
-        runs = RUNS if size < 5_000 else FEW_RUNS
         cases.append(_none("images", size, **bars.get((size, NONE), {})))
         for fault in (*FOREIGN.values(), two, half):
             bar = bars.get((size, fault), {})
+            runs = RUNS if bar else OTHER_RUNS if size < 5_000 else FEW_RUNS
             cases.append(Case(data="images", fault=fault, real=size, runs=runs, **bar))
     cases += [_not_fine("images", fault, n) for fault in (BLUR, *COPIES) for n in (200, 2_000)]
     cases.append(Case(data="images", fault=two, real=500, labeled=False))
@@ -299,19 +300,19 @@ def other_cases() -> list[Case]:
     for size in (100, 300, 1_200):
         cases.append(_none("texts", size))
         sources = (one, two, invented(1, 4), invented(2, 4))
-        cases += [Case(data="texts", fault=fault, real=size) for fault in sources]
+        cases += [Case(data="texts", fault=fault, real=size, runs=OTHER_RUNS) for fault in sources]
     for size in (100, 200, 280):
         cases.append(_none("tumors", size))
         malignant = Fault(name="malignant rows dropped", dropped=1)
-        cases.append(Case(data="tumors", fault=malignant, real=size))
+        cases.append(Case(data="tumors", fault=malignant, real=size, runs=OTHER_RUNS))
     for size in (100, 500):
         cases.append(_none("table", size))
         modes = (*FOREIGN.values(), dropped(2, 10), dropped(5, 10))
-        cases += [Case(data="table", fault=fault, real=size) for fault in modes]
+        cases += [Case(data="table", fault=fault, real=size, runs=OTHER_RUNS) for fault in modes]
     for real, generated in ((5_000, 500), (500, 5_000)):
         cases.append(_none("images", real, generated=generated, runs=RUNS))
         cases += [
-            Case(data="images", fault=fault, real=real, generated=generated, runs=10)
+            Case(data="images", fault=fault, real=real, generated=generated, runs=OTHER_RUNS)
             for fault in (FOREIGN[0.2], dropped(2, 10))
         ]
     return cases

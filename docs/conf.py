@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import tradeoff
+from tradeoff.evaluation import Comparison, Evaluation
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -46,7 +47,7 @@ copybutton_prompt_is_regexp = True
 html_theme = "furo"
 html_title = f"tradeoff {version}"
 html_static_path = ["_static"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "results"]
 nitpick_ignore_regex = [
     ("py:class", r"(np|npt|numpy)\..*|FloatArray|optional|abc\.ABC|Divergence|PRCurve|Scaled"),
 ]
@@ -54,6 +55,19 @@ nitpick_ignore_regex = [
 
 def setup(app):
     app.connect("missing-reference", link_top_level)
+    app.connect("build-finished", write_reports)
+
+
+def write_reports(app, error):
+    """Make the example pages from the results in `docs/results`."""
+    if error is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir) / "reports"
+    folder.mkdir(exist_ok=True)
+    for result in sorted((Path(__file__).parent / "results").iterdir()):
+        is_comparison = (result / "comparison.json").exists()
+        found = (Comparison if is_comparison else Evaluation).load(result)
+        found.report(folder / f"{result.name}.html", overwrite=True)
 
 
 def link_top_level(app, env, node, contnode):

@@ -39,7 +39,7 @@ def test_a_summary(paths):
     assert verdict.replace("\n", " ").count("Recall is lost: with 95% confidence at least") == 1
     assert table.split()[:4] == ["score", "interval", "expected", "curve.precision"]
     assert "\nNext:\n" in table
-    assert "recall lost: look at the real samples with the highest log_ratio" in table
+    assert "recall lost: look at the real samples that the model misses" in table
 
 
 def test_json_is_the_result_of_python(paths):
@@ -108,6 +108,22 @@ def test_pictures(paths, tmp_path):
     )
     assert "good has higher recall than half" in done.stdout
     assert b"precision at" in (tmp_path / "both.svg").read_bytes()
+
+
+def test_pages(paths, tmp_path):
+    page, out = tmp_path / "page.html", tmp_path / "out"
+    done = evaluate_command(paths, "--report", page, "--out", out)
+    assert done.exit_code == 0, done.stderr
+    assert "What it misses" in page.read_text(encoding="utf-8")
+    assert tradeoff("report", out).stdout == f"{out / 'report.html'}\n"
+    assert (out / "report.html").read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
+    bare = tmp_path / "bare.html"
+    assert tradeoff("report", out, "--report", bare, "--no-samples").exit_code == 0
+    assert "generated[" not in bare.read_text(encoding="utf-8")
+    again = tradeoff("report", out)
+    assert (again.exit_code, "--overwrite" in again.stderr) == (2, True)
+    assert "must hold an evaluation" in tradeoff("report", tmp_path).stderr
+    assert "must end in .html" in evaluate_command(paths, "--report", tmp_path / "p.pdf").stderr
 
 
 @pytest.mark.torch

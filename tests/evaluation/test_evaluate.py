@@ -133,8 +133,10 @@ def test_the_summary_fits_a_screen_begins_with_the_verdict_and_ends_with_advice(
     assert text.index("Recall is lost") < text.index(title) < text.index("curve.precision ↑")
     assert text.count("λ: precision at λ = 20 leaves out generated samples") == 1
     after = lines[lines.index("Next:") + 1 :]
-    assert after[0].startswith("  precision lost: look at the samples with the lowest log_ratio")
-    assert after[2].startswith("  recall lost: look at the real samples with the highest")
+    assert after[0].startswith(
+        "  precision lost: look at the invented samples (--report page.html)"
+    )
+    assert after[2].startswith("  recall lost: look at the real samples that the model misses")
 
 
 def test_a_diagnosis_adds_what_was_planted_and_a_certificate():

@@ -75,15 +75,14 @@ def _losses(verdict: Verdict | None) -> Iterator[Finding]:
         yield Finding(
             "precision lost",
             next(sentences),
-            "look at the samples with the lowest log_ratio (--out writes it for each), or keep the "
-            "realistic ones with `tradeoff filter --budget 2`.",
+            "look at the invented samples (--report page.html), or keep the realistic ones with "
+            "`tradeoff filter --budget 2`.",
         )
     if verdict.recall.losses:
         yield Finding(
             "recall lost",
             next(sentences),
-            "look at the real samples with the highest log_ratio (--out writes it for each): the "
-            "model lacks these.",
+            "look at the real samples that the model misses (--report page.html).",
         )
     if verdict.difference is not None and not (verdict.precision.losses or verdict.recall.losses):
         advice = "take more samples, or use a stronger encoder."

@@ -1,0 +1,82 @@
+"""Results behind the example pages of the documentation: images, texts, a table, and two models.
+
+Real data: CIFAR-10, sentences of four sources, and the breast cancer table of scikit-learn. The
+faults are made up: two classes are dropped, foreign images added, a source or the malignant rows
+removed. ``python -m benchmarks.report_pages`` writes ``docs/results``, from which the documentation
+makes its pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import datasets, scenarios
+from tradeoff import Settings
+from tradeoff.data import open_source
+from tradeoff.data.arrays import ArraySource
+from tradeoff.evaluation.comparison import compare_sources
+from tradeoff.evaluation.pipeline import evaluate_sources
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+CLASSES = np.array(
+    ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
+)
+FOREIGN = 0.1
+
+
+def images(size: int, rng: np.random.Generator) -> tuple[ArraySource, dict[str, ArraySource]]:
+    """Images with classes: real ones, and two models."""
+    test, train = datasets.cifar_pixels()
+    order = rng.permutation(len(train.labels))
+    kept = order[train.labels[order] < 8]
+    count = int(FOREIGN * size)
+    foreign = datasets.as_color(datasets.fashion_pixels().test.features[:count])
+
+    def source(name: str, pixels: np.ndarray, labels: np.ndarray) -> ArraySource:
+        return ArraySource(pixels, name=name, labels=labels)
+
+    chosen = rng.permutation(len(test.labels))[:size]
+    fewer, every = kept[: size - count], order[-size:]
+    return source("real", test.features[chosen], CLASSES[test.labels[chosen].astype(int)]), {
+        "drops two classes": source(
+            "generated",
+            np.concatenate((train.features[fewer], foreign)),
+            np.append(CLASSES[train.labels[fewer].astype(int)], ["foreign"] * count),
+        ),
+        "all classes": source(
+            "generated", train.features[every], CLASSES[train.labels[every].astype(int)]
+        ),
+    }
+
+
+def write(folder: Path, *, size: int = 2000, store: str | None = None) -> None:
+    """Evaluate, and save results without the values of single samples."""
+    real, models = images(size, np.random.default_rng(0))
+    settings = Settings(encoder="efficientnet-lite0", explain=True, store=store)
+    one = evaluate_sources(real, models["drops two classes"], settings, progress=True)
+    one.save(folder / "images", overwrite=True)
+    compare_sources(real, models, settings, progress=True).save(folder / "compare", overwrite=True)
+    texts, lines = scenarios.text_models(size)
+    settings = Settings(encoder="all-minilm-l6-v2", explain=True, store=store)
+    removed = open_source(lines["a source removed"])
+    evaluate_sources(open_source(texts), removed, settings, progress=True).save(
+        folder / "text", overwrite=True
+    )
+    rows, tables = scenarios.table_models()
+    evaluate_sources(rows, tables["benign only"], Settings(explain=True), progress=True).save(
+        folder / "table", overwrite=True
+    )
+    for values in folder.rglob("*.parquet"):
+        values.unlink()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results")
+    parser.add_argument("--size", type=int, default=2000, help="samples of each side")
+    parser.add_argument("--store", help="folder in which features are kept")
+    given = parser.parse_args()
+    write(given.out, size=given.size, store=given.store)
