@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import datasets, scenarios
+from benchmarks.explanations import undiagnosed
 from tradeoff import Settings
 from tradeoff.data import open_source
 from tradeoff.data.arrays import ArraySource
@@ -66,7 +67,8 @@ def write(folder: Path, *, size: int = 2000, store: str | None = None) -> None:
         folder / "text", overwrite=True
     )
     rows, tables = scenarios.table_models()
-    evaluate_sources(rows, tables["benign only"], Settings(explain=True), progress=True).save(
+    real, benign = undiagnosed(rows), undiagnosed(tables["benign only"])
+    evaluate_sources(real, benign, Settings(explain=True), progress=True).save(
         folder / "table", overwrite=True
     )
     for values in folder.rglob("*.parquet"):

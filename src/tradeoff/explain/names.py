@@ -123,4 +123,6 @@ def _condition(encoder: TableEncoder, column: int, threshold: float, *, above: b
     for number, mean, deviation in encoder.numbers:
         if name == number:
             return f"{name} {'>' if above else '≤'} {mean + deviation * threshold:.4g}"
-    return name if above else f"not {name}"
+    if above:
+        return name
+    return name.replace(" = ", " ≠ ", 1) if " = " in name else f"not {name}"
