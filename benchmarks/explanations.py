@@ -27,7 +27,7 @@ from tradeoff.data import open_source
 from tradeoff.data.arrays import ArraySource
 from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.explain.explain import explain_pair
-from tradeoff.explain.groups import Space, form_groups
+from tradeoff.explain.groups import coordinates_of, form_groups
 from tradeoff.explain.names import words_name
 from tradeoff.explain.shares import Flagged
 from tradeoff.ratio.base import Projection, squared_distances
@@ -56,9 +56,9 @@ def formed(
     """Groups of one run, and the map to the coordinates in which they are formed."""
     pair = Pair.of(real=real, generated=generated)
     single = estimate_curve(pair, estimator=estimator, folds=1, seed=seed, jobs=1, progress=False)
+    places = coordinates_of(pair, single)
+    found = form_groups(places, single, Flagged(kind, _FACTORS[kind]), level=0.95, seed=seed)
     forming = single.sides.map(lambda side: ~side.counted)
-    space = Space.of(pair, forming)
-    found = form_groups(space, single, Flagged(kind, _FACTORS[kind]), level=0.95, seed=seed)
     return found, Projection.fit(real[forming.real], generated[forming.generated])
 
 
@@ -197,8 +197,8 @@ def foreign_images(*, n: int = 5000, runs: int = 3) -> Row:
         made = images("generated", order[n : 2 * n - count], foreign[alien[:count]])
         pair = Pair(images("real", order[:n]), made)
         single = estimate_curve(pair, folds=1, seed=seed, jobs=1, progress=False)
-        space = Space.of(pair, single.sides.map(lambda side: ~side.counted))
-        groups = form_groups(space, single, Flagged("precision", 5.0), level=0.95, seed=seed)
+        places = coordinates_of(pair, single)
+        groups = form_groups(places, single, Flagged("precision", 5.0), level=0.95, seed=seed)
         assert groups is not None
         members = np.concatenate(groups.members)
         return {"share": float((members >= n - count).mean())}

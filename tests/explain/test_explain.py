@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.explanations import limits_hold, nothing_claimed
-from tradeoff import HeldOutLogRatios, evaluate
+from tradeoff import evaluate, pr_curve
 from tradeoff._sides import Sides
 from tradeoff.data import open_source
 from tradeoff.evaluation import Evaluation
@@ -19,12 +19,12 @@ from tradeoff.features.table import TableEncoder
 @pytest.mark.parametrize("kind", ["recall", "precision"])
 def test_contributions_of_any_partition_add_up_to_the_loss(kind, factor):
     rng = np.random.default_rng(0)
-    log_ratios = Sides(rng.normal(1, 2, 701), rng.normal(-1, 2, 503))
-    parts = log_ratios.map(lambda side: rng.integers(0, 7, len(side)))
-    found = count_parts(Flagged(kind, factor), log_ratios, parts, count=7, level=0.95)
-    curve = HeldOutLogRatios(real=log_ratios.real, generated=log_ratios.generated).curve()
+    real, generated = rng.normal(0, 1, (701, 2)), rng.normal(1, 1, (503, 2))
+    estimate = pr_curve(real=real, generated=generated, estimator="logistic", progress=False)
+    parts = Sides(rng.integers(0, 7, 701), rng.integers(0, 7, 503))
+    found = count_parts(Flagged(kind, factor), estimate, parts, count=7, level=0.95)
     lam = factor if kind == "precision" else 1 / factor
-    assert found.share.sum() == pytest.approx(1 - getattr(curve, kind)(lam), abs=1e-12)
+    assert found.share.sum() == pytest.approx(1 - getattr(estimate.raw, kind)(lam), abs=1e-12)
 
 
 @pytest.mark.slow

@@ -93,16 +93,7 @@ def class_losses(
     """
     count = len(names) + 1
     counted = [
-        count_parts(
-            flagged,
-            estimate.held_out.log_ratios,
-            classes,
-            count=count,
-            level=level,
-            together=2 * count,
-            sizes=_sizes(estimate),
-        )
-        for flagged in flags
+        count_parts(flagged, estimate, classes, count=count, level=level) for flagged in flags
     ]
     shares = [np.bincount(side, minlength=count) / len(side) for side in classes]
     found = [
@@ -119,11 +110,3 @@ def class_losses(
         if shares[0][i] or shares[1][i]
     ]
     return tuple(sorted(found, key=lambda one: (one.name == "", -one.missed, -one.invented)))
-
-
-def _sizes(estimate: CurveEstimate) -> tuple[float, float]:
-    real, generated = (
-        float(len(side.folds) if side.groups is None else side.groups.max() + 1)
-        for side in estimate.sides
-    )
-    return real, generated

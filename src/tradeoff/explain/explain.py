@@ -12,7 +12,13 @@ from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.explain.classes import class_losses, classes_of
 from tradeoff.explain.closest import closest_pairs
 from tradeoff.explain.filtering import filtering_of
-from tradeoff.explain.groups import Formed, Space, examples_of, form_groups, nearest_of_other
+from tradeoff.explain.groups import (
+    Formed,
+    coordinates_of,
+    examples_of,
+    form_groups,
+    nearest_of_other,
+)
 from tradeoff.explain.names import class_name, rule_name, words_name
 from tradeoff.explain.previews import contents_of, preview_of
 from tradeoff.explain.result import ClosePair, Example, Explanation, Group, GroupedLoss
@@ -22,6 +28,7 @@ from tradeoff.features.table import TableEncoder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tradeoff._validation import FloatArray
     from tradeoff.curves.estimate import CurveEstimate
     from tradeoff.data.base import Sample, Source
     from tradeoff.inference.losses import Loss, Losses
@@ -60,10 +67,9 @@ def explain_pair(
     """
     missed = Flagged("recall", _factor(losses.recall, 1.0 / HEADLINE_RECALL_LAM))
     invented = Flagged("precision", _factor(losses.precision, HEADLINE_PRECISION_LAM))
-    forming = single.sides.map(lambda side: ~side.counted)
-    space = Space.of(pair, forming)
-    found = [form_groups(space, single, one, level=level, seed=seed) for one in (missed, invented)]
-    shown = _Shown.of(pair, space, [one for one in found if one is not None], sources, encoder)
+    places = coordinates_of(pair, single)
+    found = [form_groups(places, single, one, level=level, seed=seed) for one in (missed, invented)]
+    shown = _Shown.of(pair, places, [one for one in found if one is not None], sources, encoder)
     classes = classes_of(pair, estimate, seed=seed)
     return Explanation(
         level=level,
@@ -96,7 +102,7 @@ class _Shown:
     """Samples that are shown, with their content, and the ways to name groups of them."""
 
     pair: Pair
-    space: Space
+    coordinates: Sides[FloatArray]
     contents: Sides[Mapping[str, Sample]]
     encoder: Any
     pairs: list[tuple[int, int, float, float]]
@@ -105,16 +111,16 @@ class _Shown:
     def of(
         cls,
         pair: Pair,
-        space: Space,
+        coordinates: Sides[FloatArray],
         found: list[Formed],
         sources: Sides[Source | None],
         encoder: Any,
     ) -> _Shown:
-        pairs = closest_pairs(space.coordinates)
+        pairs = closest_pairs(coordinates)
         wanted: list[set[int]] = [{j for _, j, *_ in pairs}, {i for i, *_ in pairs}]
         for formed in found:
             own = formed.flagged.own
-            x, other = space.coordinates[own], space.coordinates[1 - own]
+            x, other = coordinates[own], coordinates[1 - own]
             for members in formed.members:
                 chosen = examples_of(x, members)
                 wanted[own].update(chosen.tolist())
@@ -123,7 +129,7 @@ class _Shown:
             contents_of(source, _needed(source, side.ids, wanted[i]))
             for i, (source, side) in enumerate(zip(sources, pair, strict=True))
         ]
-        return cls(pair, space, Sides(*contents), encoder, pairs)
+        return cls(pair, coordinates, Sides(*contents), encoder, pairs)
 
     def grouped(
         self, formed: Formed | None, estimate: CurveEstimate, single: CurveEstimate, level: float
@@ -175,7 +181,7 @@ class _Shown:
     def _examples(self, formed: Formed, group: int) -> tuple[Example, ...]:
         own = formed.flagged.own
         sides = tuple(self.pair)
-        x, other = self.space.coordinates[own], self.space.coordinates[1 - own]
+        x, other = self.coordinates[own], self.coordinates[1 - own]
         chosen = examples_of(x, formed.members[group])
         nearest, distance = nearest_of_other(x[chosen], other)
         return tuple(

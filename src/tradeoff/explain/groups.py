@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tradeoff.curves.estimate import CurveEstimate
     from tradeoff.samples import Pair
 
-__all__ = ["Formed", "Space", "examples_of", "form_groups", "nearest_of_other"]
+__all__ = ["Formed", "coordinates_of", "examples_of", "form_groups", "nearest_of_other"]
 
 _MOST_GROUPS = 8
 _FEWEST = 12  # flagged samples of the forming half per group
@@ -30,26 +30,6 @@ _TRIALS = 4
 _EXAMPLES = 8
 _INNER = 0.8
 _ALIKE = 0.05  # of the typical distance within a group, below which two examples look the same
-_CANDIDATES = 500
-
-
-@dataclass(frozen=True, eq=False)
-class Space:
-    """Coordinates in which samples are grouped and compared, found on the forming half.
-
-    Above 64 columns, principal components of length 1, so that angles count.
-    """
-
-    coordinates: Sides[FloatArray]
-
-    @classmethod
-    def of(cls, pair: Pair, forming: Sides[npt.NDArray[np.bool_]]) -> Space:
-        """Coordinates of all samples of both sides."""
-        project = Projection.fit(pair.real.x[forming.real], pair.generated.x[forming.generated])
-        found = [project(side.x) for side in pair]
-        if pair.columns > MOST_COMPONENTS:
-            found = [z / np.maximum(np.linalg.norm(z, axis=1), 1e-12)[:, None] for z in found]
-        return cls(Sides(*found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +49,22 @@ class Formed:
     counted: Counted
 
 
+def coordinates_of(pair: Pair, single: CurveEstimate) -> Sides[FloatArray]:
+    """Coordinates in which samples are grouped and compared, found on the half that forms groups.
+
+    Above 64 columns, principal components of length 1, so that angles count.
+    """
+    real, generated = (side.x[~held.counted] for side, held in zip(pair, single.sides, strict=True))
+    project = Projection.fit(real, generated)
+    found = Sides(*(project(side.x) for side in pair))
+    if pair.columns <= MOST_COMPONENTS:
+        return found
+    return found.map(lambda z: z / np.maximum(np.linalg.norm(z, axis=1), 1e-12)[:, None])
+
+
 @single_threaded
 def form_groups(
-    space: Space,
+    coordinates: Sides[FloatArray],
     single: CurveEstimate,
     flagged: Flagged,
     *,
@@ -81,7 +74,7 @@ def form_groups(
     """Groups of flagged samples; None if none are flagged in the half that forms them.
 
     Args:
-        space: Coordinates of both sides.
+        coordinates: Coordinates of both sides.
         single: Curve of a single split: its training half forms groups, the other counts them.
         flagged: Which samples are in question.
         level: Confidence level of the limits, together over the groups of both sides.
@@ -93,23 +86,10 @@ def form_groups(
     forming = np.flatnonzero(flagged(training))
     if len(forming) < _FEWEST:
         return None
-    clusters = _cluster(space.coordinates[own][forming], seed)
-    counted = [side.counted for side in single.sides]
-    centers = clusters.cluster_centers_
-    parts = Sides(*(_nearest_center(z, centers) for z in space.coordinates))
-    sizes = tuple(
-        _independent(side.groups, rows) for side, rows in zip(single.sides, counted, strict=True)
-    )
-    found = count_parts(
-        flagged,
-        single.held_out.log_ratios,
-        Sides(*(part[rows] for part, rows in zip(parts, counted, strict=True))),
-        count=len(centers),
-        level=level,
-        together=2 * len(centers),
-        sizes=(sizes[0], sizes[1]),
-    )
-    values = np.where(counted[own], single.sides[own].log_ratios, training)
+    centers = _cluster(coordinates[own][forming], seed).cluster_centers_
+    parts = coordinates.map(lambda z: _nearest_center(z, centers))
+    found = count_parts(flagged, single, parts, count=len(centers), level=level)
+    values = np.where(np.isnan(training), single.sides[own].log_ratios, training)
     everyone = flagged(values)
     members = tuple(
         np.flatnonzero(everyone & (parts[own] == group)) for group in range(len(centers))
@@ -145,14 +125,6 @@ def _agreement(x: FloatArray, count: int, seed: int) -> float:
 
 def _nearest_center(x: FloatArray, centers: FloatArray) -> npt.NDArray[np.intp]:
     return np.asarray(np.argmin(squared_distances(x, centers), axis=1))
-
-
-def _independent(groups: npt.NDArray[np.intp] | None, counted: npt.NDArray[np.bool_]) -> float:
-    """Number of independent samples: of groups of equal weight, their number."""
-    if groups is None:
-        return float(counted.sum())
-    sizes = np.unique(groups[counted], return_counts=True)[1]
-    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def examples_of(x: FloatArray, members: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:

@@ -52,7 +52,7 @@ class Example(Result):
     Args:
         sample: The sample.
         nearest: The nearest sample of the other side that is not shown with another example.
-        distance: Distance between the two, in units of the median distance between samples.
+        distance: Distance between the two, in the coordinates of the groups.
 
     Example:
         >>> from tradeoff.explain.result import Example, Preview

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tradeoff._sides import Sides
     from tradeoff._validation import FloatArray
+    from tradeoff.curves.estimate import CurveEstimate, HeldOut
 
 __all__ = ["Counted", "Flagged", "count_parts"]
 
@@ -73,35 +74,38 @@ class Counted:
 
 def count_parts(
     flagged: Flagged,
-    log_ratios: Sides[FloatArray],
+    estimate: CurveEstimate,
     parts: Sides[npt.NDArray[np.intp]],
     *,
     count: int,
     level: float,
-    together: int | None = None,
-    sizes: tuple[float, float] | None = None,
 ) -> Counted:
-    """Contributions of parts to a loss.
+    """Contributions of parts to a loss, on the samples that a curve was counted from.
 
     Args:
         flagged: Which samples make up the loss.
-        log_ratios: Log-ratios of the counted samples of both sides.
-        parts: Number of the part in which each of them lies.
+        estimate: The curve.
+        parts: Number of the part in which each sample of both sides lies.
         count: Number of parts.
-        level: Confidence level of all limits together.
-        together: Number of limits that hold together, if there are more than these parts.
-        sizes: Numbers of independent samples, real and generated, where samples come in groups.
+        level: Confidence level of all limits together, with those of the other kind of loss.
     """
+    z = float(ndtri(1.0 - (1.0 - level) / (2 * count)))
+    counts, shares, distances = [], [], []
+    for side, part in zip(estimate.sides, parts, strict=True):
+        rows = side.counted
+        found = np.bincount(part[rows][flagged(side.log_ratios[rows])], minlength=count)
+        counts.append(found)
+        shares.append(found / rows.sum())
+        distances.append(wilson_distances(shares[-1], np.full(count, _independent(side)), z))
     own, other = flagged.own, 1 - flagged.own
-    counts = [
-        np.bincount(part[flagged(values)], minlength=count)
-        for values, part in zip(log_ratios, parts, strict=True)
-    ]
-    shares = [c / len(values) for c, values in zip(counts, log_ratios, strict=True)]
-    sizes = sizes or (len(log_ratios[0]), len(log_ratios[1]))
-    z = float(ndtri(1.0 - (1.0 - level) / (together or count)))
-    below, _ = wilson_distances(shares[own], np.full(count, float(sizes[own])), z)
-    _, above = wilson_distances(shares[other], np.full(count, float(sizes[other])), z)
     share = shares[own] - flagged.factor * shares[other]
-    at_least = share - np.hypot(below, flagged.factor * above)
+    at_least = share - np.hypot(distances[own][0], flagged.factor * distances[other][1])
     return Counted(counts[own], counts[other], share, np.maximum(at_least, 0.0))
+
+
+def _independent(side: HeldOut) -> float:
+    """Number of counted samples; of groups, the number of equal ones with the same weight."""
+    if side.groups is None:
+        return float(side.counted.sum())
+    sizes = np.unique(side.groups[side.counted], return_counts=True)[1]
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
