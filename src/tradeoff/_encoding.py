@@ -75,8 +75,11 @@ RESULTS = {
     "Side": "tradeoff.samples.pair:Side",
     "SupportMetrics": "tradeoff.neighbors.scores:SupportMetrics",
     "SupportScore": "tradeoff.neighbors.scores:SupportScore",
+    "Sweep": "tradeoff.evaluation.sweeps:Sweep",
+    "SweepPoint": "tradeoff.evaluation.sweeps:SweepPoint",
     "TestedDifference": "tradeoff.curves.comparison:TestedDifference",
     "Verdict": "tradeoff.evaluation.verdict:Verdict",
+    "Wish": "tradeoff.evaluation.sweeps:Wish",
 }
 """Classes that JSON may hold, by name."""
 _NUMBERS = re.compile("(bool|u?int(8|16|32|64)|float(16|32|64))")

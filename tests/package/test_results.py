@@ -26,6 +26,7 @@ from tradeoff.curves.estimate import HeldOut
 from tradeoff.data import Broken
 from tradeoff.engine.local import Embedded
 from tradeoff.evaluation import Comparison, Difference, Finding, Reference, SampleValues, compare
+from tradeoff.evaluation.sweeps import Wish, sweep
 from tradeoff.evaluation.verdict import Outcome
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain.result import (
@@ -127,6 +128,15 @@ def held_out():
     return HeldOutLogRatios(real=[1.0, -np.inf, 3.0], generated=[0.5, 0.2], real_weights=[1, 2, 3])
 
 
+@cache
+def a_sweep():
+    rng = np.random.default_rng(0)
+    made = {scale: rng.normal(0, scale, (200, 1)) for scale in (0.2, 1.0)}
+    return sweep(
+        real=rng.normal(0, 1, (200, 1)), generated=made, estimator="gaussians", progress=False
+    )
+
+
 PREVIEW = Preview(id="cats/1.png", label="cat", image="data:image/webp;base64," + LONG)
 MISSED = GroupedLoss(
     kind="recall",
@@ -153,6 +163,9 @@ MAKE = {
     "CurveComparison": lambda: compare_curves(estimate(), pr_curve(**BOTH, **FAST)),
     "CurveEstimate": estimate,
     "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
+    "Sweep": a_sweep,
+    "SweepPoint": lambda: a_sweep().points[0],
+    "Wish": lambda: Wish.parse("best at λ = 2"),
     "ClassLoss": lambda: ClassLoss(name="cat", real=0.1, generated=0.05, missed=0.05),
     "ClosePair": lambda: ClosePair(generated=PREVIEW, real=PREVIEW, distance=0.1, usual=0.8),
     "Example": lambda: Example(sample=PREVIEW, nearest=PREVIEW, distance=0.5),
@@ -376,7 +389,7 @@ def test_json_is_read_back_equal_and_read_only(name):
     found = type(result).from_json(text)
     assert found.to_json() == text
     assert_read_only(found)
-    if name not in ("Evaluation", "Comparison"):  # whose samples are in files of their own
+    if name not in ("Evaluation", "Comparison", "Sweep"):  # whose samples are in files of their own
         assert_same(found, result)
 
 

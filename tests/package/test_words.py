@@ -79,6 +79,14 @@ WORDS = {
     "p": "masses of the real data",
     "q": "masses of the model",
     "bins": "number of bins",
+    # Sweeps of a knob.
+    "n": "number of samples for each value",
+    "wish": "what a value is chosen for",
+    "points": "values in the plane of precision and recall",
+    "best": "value that fits a wish best",
+    "alike": "values that cannot be told from the best",
+    "refuted": "values that surely miss a condition",
+    "sweep": "sweep of a knob",
     # Explanations.
     "missed": "real samples that the model misses",
     "invented": "generated samples that are not realistic",

@@ -22,6 +22,7 @@ from tradeoff.cli import (
     protocols,
     reference,
     report,
+    sweep,
 )
 from tradeoff.exceptions import TradeoffError
 
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 app.command("evaluate")(evaluate.run)
 app.command("compare")(compare.run)
+app.command("sweep")(sweep.run)
 app.command("embed")(embed.run)
 app.add_typer(reference.app, name="reference")
 app.command("budget")(budget.run)

@@ -27,7 +27,7 @@ from tradeoff.cli.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["run"]
+__all__ = ["named_sources", "run"]
 
 
 @with_settings(*ALL)
@@ -57,7 +57,7 @@ def run(
     from tradeoff.report import ComparisonDisplay
     from tradeoff.settings import Settings, write_config
 
-    named = _named([*(generated or ()), *(models or ())])
+    named = named_sources([*(generated or ()), *(models or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
     settings = Settings.of(chosen | ({"explain": True} if report else {}))
     results: list[Path] = []
@@ -89,7 +89,8 @@ def run(
     )
 
 
-def _named(texts: list[str]) -> dict[str, str]:
+def named_sources(texts: list[str]) -> dict[str, str]:
+    """Paths by name, each given as NAME=PATH."""
     from tradeoff.exceptions import InvalidInputError
 
     found: dict[str, str] = {}

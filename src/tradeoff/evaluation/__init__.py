@@ -5,6 +5,7 @@ from tradeoff.evaluation.findings import Finding
 from tradeoff.evaluation.pipeline import evaluate
 from tradeoff.evaluation.reference import Reference
 from tradeoff.evaluation.result import Evaluation, SampleValues
+from tradeoff.evaluation.sweeps import Sweep, sweep
 
 __all__ = [
     "Comparison",
@@ -13,6 +14,8 @@ __all__ = [
     "Finding",
     "Reference",
     "SampleValues",
+    "Sweep",
     "compare",
     "evaluate",
+    "sweep",
 ]

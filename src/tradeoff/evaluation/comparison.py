@@ -291,6 +291,13 @@ def compare_sources(
     real: Any, generated: Mapping[str, Any], settings: Settings, *, progress: bool
 ) -> Comparison:
     """Several models by complete settings; see `compare`."""
+    return compare_measured(real, generated, settings, progress=progress)[0]
+
+
+def compare_measured(
+    real: Any, generated: Mapping[str, Any], settings: Settings, *, progress: bool
+) -> tuple[Comparison, dict[str, CurveEstimate]]:
+    """The same, and the estimated curves of models that have one."""
     check_type("generated", generated, Mapping)
     for name in generated:
         check_type("the name of a model", name, str)
@@ -310,7 +317,7 @@ def compare_sources(
         evaluations[name], measured = opened.evaluate(name)
         if (curve := measured.curve) is not None and not curve.has_few_values:
             estimates[name] = curve.estimate
-    return Comparison(evaluations, _differences(estimates, opened.settings.level))
+    return Comparison(evaluations, _differences(estimates, opened.settings.level)), estimates
 
 
 def _differences(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[Difference, ...]:

@@ -1,7 +1,7 @@
 """Draws results and computes none; results never draw themselves."""
 
 from tradeoff.report.display import PRCurveDisplay
-from tradeoff.report.evaluation import ComparisonDisplay, EvaluationDisplay
+from tradeoff.report.evaluation import ComparisonDisplay, EvaluationDisplay, SweepDisplay
 from tradeoff.report.sampling import PlanDisplay, ReliabilityDisplay
 
 __all__ = [
@@ -10,4 +10,5 @@ __all__ = [
     "PRCurveDisplay",
     "PlanDisplay",
     "ReliabilityDisplay",
+    "SweepDisplay",
 ]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tradeoff._validation import FloatArray
 
-__all__ = ["PRCurveDisplay"]
+__all__ = ["PRCurveDisplay", "plain"]
 
 _HEADLINES = (
     (HEADLINE_PRECISION_LAM, "^", f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),

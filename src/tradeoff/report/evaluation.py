@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.report.base import Display, colors_of
-from tradeoff.report.display import PRCurveDisplay
+from tradeoff.report.base import Display, axes_or_new, colors_of
+from tradeoff.report.display import PRCurveDisplay, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from tradeoff.evaluation import Comparison, Evaluation
+    from tradeoff.evaluation import Comparison, Evaluation, Sweep
 
-__all__ = ["ComparisonDisplay", "EvaluationDisplay"]
+__all__ = ["ComparisonDisplay", "EvaluationDisplay", "SweepDisplay"]
+
+_AXES = {
+    "xlabel": f"recall at λ = {HEADLINE_RECALL_LAM:g}",
+    "ylabel": f"precision at λ = {HEADLINE_PRECISION_LAM:g}",
+}
 
 
 class EvaluationDisplay(Display):
@@ -131,15 +136,67 @@ class ComparisonDisplay(Display):
                 linestyle="none",
                 clip_on=False,
             )
-        ax.set(
-            xlim=(0, 1.02),
-            ylim=(0, 1.02),
-            aspect="equal",
-            xlabel=f"recall at λ = {HEADLINE_RECALL_LAM:g}",
-            ylabel=f"precision at λ = {HEADLINE_PRECISION_LAM:g}",
-        )
+        ax.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal", **_AXES)
         ax.set_title("models", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
+
+
+class SweepDisplay(Display):
+    """Draws the path of a knob through the plane of recall and precision, with limits.
+
+    Args:
+        sweep: Sweep of a knob.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import sweep
+        >>> from tradeoff.report import SweepDisplay
+        >>> rng = np.random.default_rng(0)
+        >>> made = {scale: rng.normal(0, scale, (300, 1)) for scale in (0.3, 1.0)}
+        >>> options = {"estimator": "gaussians", "progress": False}
+        >>> result = sweep(real=rng.normal(0, 1, (300, 1)), generated=made, **options)
+        >>> SweepDisplay(result).plot().ax_.get_ylabel()
+        'precision at λ = 20'
+    """
+
+    def __init__(self, sweep: Sweep) -> None:
+        self.sweep = sweep
+
+    def plot(self, ax: Axes | None = None, *, color: str | Sequence[str] | None = None) -> Self:
+        """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
+
+        Args:
+            ax: Matplotlib axes.
+            color: Color of the path.
+        """
+        ax = axes_or_new(ax, height=5.0)
+        (tint,) = colors_of(color, 1)
+        points = self.sweep.points
+        x, y = [point.recall for point in points], [point.precision for point in points]
+        ax.plot(x, y, color=tint, linewidth=1.5, zorder=2, clip_on=False)
+        for point in points:
+            ax.plot(point.recall_limits, [point.precision] * 2, color=tint, alpha=0.4, zorder=1)
+            ax.plot([point.recall] * 2, point.precision_limits, color=tint, alpha=0.4, zorder=1)
+            inside = tint if point.is_pareto else "white"
+            ax.plot(
+                point.recall,
+                point.precision,
+                "o",
+                color=tint,
+                markerfacecolor=inside,
+                clip_on=False,
+            )
+            ax.annotate(
+                plain(point.value),
+                (point.recall, point.precision),
+                xytext=(6, -12),
+                textcoords="offset points",
+                fontsize="small",
+                fontweight="bold" if point.value == self.sweep.best else "normal",
+            )
+        ax.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal", **_AXES)
+        ax.spines[["top", "right"]].set_visible(False)
+        return self._finish(ax)
 
 
 def _two_axes(ax: Any) -> tuple[Axes, Axes]:

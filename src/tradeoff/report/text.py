@@ -12,6 +12,7 @@ from tradeoff.metrics.registry import find_metric
 if TYPE_CHECKING:
     from tradeoff.evaluation.comparison import Comparison
     from tradeoff.evaluation.result import Evaluation
+    from tradeoff.evaluation.sweeps import Sweep
 
 __all__ = [
     "HEADER",
@@ -22,6 +23,8 @@ __all__ = [
     "notes_of",
     "rows_of",
     "summary_of",
+    "sweep_rows_of",
+    "sweep_summary_of",
     "title_of",
     "verdict_of",
 ]
@@ -181,6 +184,43 @@ def comparison_summary_of(comparison: Comparison) -> str:
             text = f"{printable(name)}: {finding.sentence}"
             lines += ["", *textwrap.wrap(text, _WIDTH, subsequent_indent="  ")]
     return "\n".join(lines)
+
+
+def sweep_summary_of(sweep: Sweep) -> str:
+    """Which value to take, then a row for each of them."""
+    lines = []
+    for sentence in sweep.sentences:
+        lines += textwrap.wrap(printable(sentence), _WIDTH)
+    header, rows = sweep_rows_of(sweep)
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    lines.append("")
+    for row in (header, *rows):
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def sweep_rows_of(sweep: Sweep) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and rows of a sweep; values that no other one dominates are marked."""
+    header = (
+        "value",
+        f"precision at λ = {HEADLINE_PRECISION_LAM:g}",
+        f"recall at λ = {HEADLINE_RECALL_LAM:g}",
+        "area",
+        "Pareto",
+    )
+    rows: list[tuple[str, ...]] = [
+        (
+            printable(point.value),
+            f"{point.precision:.3f} [{point.precision_limits[0]:.3f}, "
+            f"{point.precision_limits[1]:.3f}]",
+            f"{point.recall:.3f} [{point.recall_limits[0]:.3f}, {point.recall_limits[1]:.3f}]",
+            f"{point.area:.3f}",
+            "yes" if point.is_pareto else "",
+        )
+        for point in sweep.points
+    ]
+    return header, rows
 
 
 def leaderboard_of(comparison: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

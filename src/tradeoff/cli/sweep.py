@@ -1,0 +1,82 @@
+"""`tradeoff sweep`: several values of a knob, and the one to take."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from tradeoff.cli.compare import named_sources
+from tradeoff.cli.options import (
+    ALL,
+    Config,
+    Json,
+    Overwrite,
+    Plot,
+    Quiet,
+    Real,
+    check_output,
+    inputs_of,
+    take_sources,
+    with_settings,
+)
+
+__all__ = ["run"]
+
+
+@with_settings(*(name for name in ALL if name not in ("protocol", "explain")))
+def run(
+    samples: Annotated[
+        list[str] | None, typer.Argument(metavar="[VALUE=PATH]...", help="More values.")
+    ] = None,
+    *,
+    real: Real = None,
+    generated: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--generated", metavar="VALUE=PATH", help="Samples of a value; once for each."
+        ),
+    ] = None,
+    wish: Annotated[
+        str,
+        typer.Option(
+            "--wish",
+            help='What to choose for: "largest area", "best at λ = 2", or "highest precision with '
+            'recall at least 0.8".',
+        ),
+    ] = "largest area",
+    config: Config = None,
+    json: Json = False,
+    plot: Plot = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    chosen: dict[str, Any],
+) -> None:
+    """Measure a model at several values of a knob, and recommend one."""
+    from tradeoff.cli.output import print_table
+    from tradeoff.evaluation.sweeps import Wish, sweep_sources
+    from tradeoff.report import SweepDisplay
+    from tradeoff.report.text import sweep_rows_of
+    from tradeoff.settings import Settings
+
+    parsed = Wish.parse(wish)
+    named = named_sources([*(generated or ()), *(samples or ())])
+    sources = take_sources(chosen, real=real, generated=named or None)
+    settings = Settings.of({"metrics": "curve", "diagnose": False} | chosen)
+    check_output(
+        inputs_of(chosen, sources, config), out=None, results=[], files=[plot], overwrite=overwrite
+    )
+    result = sweep_sources(
+        sources["real"], sources["generated"], parsed, wish, settings, progress=not quiet
+    )
+    if json:
+        typer.echo(result.to_json())
+    elif not sys.stdout.isatty():
+        typer.echo("\n".join(result.sentences) if quiet else str(result))
+    else:
+        for sentence in result.sentences:
+            typer.echo(sentence)
+        print_table(*sweep_rows_of(result))
+    if plot is not None:
+        SweepDisplay(result).plot().figure_.savefig(plot, dpi=150)

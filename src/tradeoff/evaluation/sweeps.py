@@ -1,0 +1,364 @@
+"""Choose a knob: every value against one reference, and the one that fits a wish best."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+from tradeoff._registry import resolve
+from tradeoff._result import Result
+from tradeoff._sides import by_name
+from tradeoff._validation import check_count, check_number
+from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.curves.comparison import compare_curves
+from tradeoff.evaluation.comparison import Comparison, compare_measured
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.settings import Settings, as_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tradeoff.curves import CurveEstimate
+
+__all__ = ["Sweep", "SweepPoint", "Wish", "sweep"]
+
+_HEADLINE = {"precision": HEADLINE_PRECISION_LAM, "recall": HEADLINE_RECALL_LAM}
+_AT_LEAST = re.compile(r"highest (precision|recall) with (precision|recall) at least (\d*\.?\d+)")
+_AT_SLOPE = re.compile(r"best at (?:λ|lam|lambda)? ?=? ?(\d*\.?\d+)")
+_AREA = "largest area"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish(Result):
+    """What a value of a knob is chosen for.
+
+    Args:
+        key: What is to be high: "area", "precision" or "recall".
+        lam: Slope at which precision or recall is taken; None for the area.
+        condition: What must not be too low, "precision" or "recall"; None without a condition.
+        at_least: Bound of the condition.
+
+    Example:
+        >>> from tradeoff.evaluation.sweeps import Wish
+        >>> Wish.parse("highest precision with recall at least 0.8").at_least
+        0.8
+        >>> Wish.parse("best at λ = 2").lam
+        2.0
+    """
+
+    key: str = "area"
+    lam: float | None = None
+    condition: str | None = None
+    at_least: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str) -> Wish:
+        """Read a wish: three kinds of sentences are understood."""
+        plain = " ".join(str(text).split())
+        if plain == _AREA:
+            return cls()
+        if found := _AT_LEAST.fullmatch(plain):
+            key, condition, bound = found.groups()
+            if key != condition:
+                limit = check_number("the bound of the wish", float(bound), at_least=0.0)
+                return cls(
+                    key=key, lam=_HEADLINE[key], condition=condition, at_least=min(limit, 1.0)
+                )
+        if found := _AT_SLOPE.fullmatch(plain):
+            lam = float(found.group(1))
+            if lam > 0:
+                return cls(key="precision" if lam >= 1 else "recall", lam=lam)
+        raise InvalidInputError(
+            f'`wish` must read like "{_AREA}", "highest precision with recall at least 0.8" or '
+            f'"best at λ = 2". Got {text!r}.'
+        )
+
+    def value_of(self, estimate: CurveEstimate) -> float:
+        """What is to be high."""
+        if self.lam is None:
+            return float(estimate.curve.area)
+        return float(getattr(estimate.curve, self.key)(self.lam))
+
+    def is_surely_lower(self, first: CurveEstimate, second: CurveEstimate, level: float) -> bool:
+        """Whether the first value is lower than the second, by a paired test at a level."""
+        slopes = (1.0,) if self.lam is None else (self.lam,)
+        found = compare_curves(first, second, lam=slopes, level=level)
+        tested = found.area if self.lam is None else getattr(found, self.key)[self.lam]
+        return bool(tested.value < 0 and tested.p_value < 1.0 - level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepPoint(Result):
+    """A value of the knob in the plane of precision and recall.
+
+    Args:
+        value: The value, as text.
+        precision: Precision at λ = 20.
+        precision_limits: Lower and upper limit; all limits of a sweep hold together.
+        recall: Recall at λ = 0.4.
+        recall_limits: Lower and upper limit.
+        area: Area under the curve.
+        is_pareto: Whether no other value has at least as much of both, and more of one.
+
+    Example:
+        >>> from tradeoff.evaluation.sweeps import SweepPoint
+        >>> limits = {"precision_limits": (0.8, 1.0), "recall_limits": (0.7, 0.8)}
+        >>> SweepPoint(value="0.7", precision=0.9, recall=0.75, area=0.7, **limits).is_pareto
+        False
+    """
+
+    value: str
+    precision: float
+    precision_limits: tuple[float, float]
+    recall: float
+    recall_limits: tuple[float, float]
+    area: float
+    is_pareto: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sweep(Result):
+    """Values of a knob, measured against the same real samples, and the one to take.
+
+    Args:
+        points: The values in their order.
+        wish: What the value is chosen for, as it was given.
+        best: The value that fits the wish best; None if every value is refuted.
+        alike: Values that cannot be told from the best with this many samples, the best among them.
+        refuted: Values that surely miss the condition of the wish.
+        level: Confidence level of all statements together.
+        comparison: Evaluation of each value, and differences between them.
+
+    Example:
+        A knob that trades recall for precision:
+
+        >>> import numpy as np
+        >>> from tradeoff import sweep
+        >>> rng = np.random.default_rng(0)
+        >>> real = rng.normal(0, 1, (1000, 1))
+        >>> def generate(scale, n):
+        ...     return rng.normal(0, scale, (n, 1))
+        >>> result = sweep(
+        ...     real=real, generate=generate, values=(0.1, 1.0, 6.0), n=1000,
+        ...     estimator="gaussians", progress=False,
+        ... )
+        >>> result.best, result.alike
+        ('1.0', ('1.0',))
+    """
+
+    points: tuple[SweepPoint, ...]
+    wish: str
+    best: str | None
+    alike: tuple[str, ...]
+    refuted: tuple[str, ...]
+    level: float
+    comparison: Comparison
+
+    def __str__(self) -> str:
+        return str(resolve("tradeoff.report.text:sweep_summary_of")(self))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which value to take, and what that is worth."""
+        confidence = f"with {self.level:.0%} confidence"
+        found = []
+        if self.best is None:
+            found.append(f"No value fits: {confidence} all of them miss the condition.")
+        else:
+            found.append(f"Take {self.best} ({self.wish}).")
+            others = [value for value in self.alike if value != self.best]
+            if others:
+                found.append(f"It cannot be told from {', '.join(others)} with this many samples.")
+            elif len(self.points) > 1:
+                found.append(f"It is better than every other value, {confidence}.")
+        if self.refuted:
+            found.append(f"Ruled out {confidence}: {', '.join(self.refuted)}.")
+        wish = Wish.parse(self.wish)
+        if wish.condition is not None and self.best is not None:
+            found.append(
+                f"Measured {wish.condition} is an upper bound, so that it is at least "
+                f"{wish.at_least:g} can be refuted, but not certified."
+            )
+        return tuple(found)
+
+
+@by_name
+def sweep(
+    *,
+    real: Any,
+    generated: Mapping[Any, Any] | None = None,
+    generate: Callable[[Any, int], Any] | None = None,
+    values: Sequence[Any] = (),
+    n: int = 2000,
+    wish: str = _AREA,
+    metrics: str | Sequence[str] | None = "curve",
+    encoder: Any = None,
+    estimator: Any = "stack",
+    folds: int = 5,
+    repeats: Literal["auto", "copies", "draws"] = "auto",
+    level: float = 0.95,
+    diagnose: bool = False,
+    seed: int = 0,
+    progress: bool = True,
+) -> Sweep:
+    """Measure a model at several values of a knob, and recommend one.
+
+    Args:
+        real: Samples of real data, as for :func:`~tradeoff.evaluate`.
+        generated: Samples of each value, by the value. Give either these or `generate`.
+        generate: Function of a value and a number that returns so many samples.
+        values: Values of the knob that are passed to `generate`; tuples for two knobs.
+        n: Number of samples that are generated for each value.
+        wish: What to choose for: "largest area", "highest precision with recall at least 0.8" (or
+            the other way round), or "best at λ = 2".
+        metrics: Keys or families of metrics, the curve among them.
+        encoder: Encoder of the samples.
+        estimator: Estimator of the likelihood ratio behind the curve.
+        folds: Number of folds over which training and counting rotate.
+        repeats: What equal samples are for the curve: "copies" of one sample, independent "draws"
+            of one value, or "auto" to decide by how they repeat.
+        level: Probability with which all statements hold together.
+        diagnose: Whether to plant known losses in the real data, to see which would be found.
+        seed: Seed of everything random.
+        progress: Whether to show progress lines.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import sweep
+        >>> rng = np.random.default_rng(0)
+        >>> real = rng.normal(0, 1, (1000, 1))
+        >>> made = {0.2: rng.normal(0, 0.2, (1000, 1)), 1.0: rng.normal(0, 1, (1000, 1))}
+        >>> result = sweep(
+        ...     real=real, generated=made, estimator="gaussians", progress=False,
+        ...     wish="highest precision with recall at least 0.8",
+        ... )
+        >>> result.best, result.refuted
+        ('1.0', ('0.2',))
+    """
+    parsed = Wish.parse(wish)
+    if (generated is None) == (generate is None):
+        raise InvalidInputError("Either `generated` or `generate` must be given, and not both.")
+    if generate is not None:
+        if not values:
+            raise InvalidInputError("`values` must hold at least two values of the knob. Got none.")
+        count = check_count("n", n)
+        generated = {value: generate(value, count) for value in values}
+    assert generated is not None
+    settings = Settings(
+        metrics=as_names(metrics),
+        encoder=encoder,
+        estimator=estimator,
+        folds=folds,
+        repeats=repeats,
+        level=level,
+        diagnose=diagnose,
+        seed=seed,
+    )
+    named = {_name(value): samples for value, samples in generated.items()}
+    return sweep_sources(real, named, parsed, wish, settings, progress=progress)
+
+
+def sweep_sources(
+    real: Any,
+    generated: Mapping[str, Any],
+    parsed: Wish,
+    wish: str,
+    settings: Settings,
+    *,
+    progress: bool,
+) -> Sweep:
+    """Several values of a knob by complete settings; see `sweep`."""
+    if not any(key.partition(".")[0] == "curve" for key in settings.metrics or ()):
+        raise InvalidInputError("`metrics` must contain the curve, which values are chosen by.")
+    comparison, estimates = compare_measured(real, generated, settings, progress=progress)
+    if left_out := [name for name in generated if name not in estimates]:
+        raise InvalidInputError(
+            f"`{left_out[0]}` repeats too few distinct samples for a curve: leave it out."
+        )
+    points = _points(estimates, settings.level)
+    refuted = tuple(
+        point.value
+        for point in points
+        if parsed.condition is not None
+        and getattr(point, f"{parsed.condition}_limits")[1] < parsed.at_least
+    )
+    best, alike = _best(estimates, points, parsed, refuted, settings.level)
+    return Sweep(
+        points=points,
+        wish=wish,
+        best=best,
+        alike=alike,
+        refuted=refuted,
+        level=settings.level,
+        comparison=comparison,
+    )
+
+
+def _name(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _points(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[SweepPoint, ...]:
+    """All values with limits that hold together."""
+    joint = 1.0 - (1.0 - level) / (2 * len(estimates))
+    places = {
+        name: tuple(float(getattr(e.curve, kind)(lam)) for kind, lam in _HEADLINE.items())
+        for name, e in estimates.items()
+    }
+    found = []
+    for name, estimate in estimates.items():
+        limits = {
+            kind: getattr(estimate.interval([lam], level=joint), kind)[0]
+            for kind, lam in _HEADLINE.items()
+        }
+        precision, recall = places[name]
+        found.append(
+            SweepPoint(
+                value=name,
+                precision=precision,
+                precision_limits=_clipped(limits["precision"]),
+                recall=recall,
+                recall_limits=_clipped(limits["recall"]),
+                area=float(estimate.curve.area),
+                is_pareto=not any(
+                    other != places[name] and other[0] >= precision and other[1] >= recall
+                    for other in places.values()
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _clipped(limits: Any) -> tuple[float, float]:
+    low, high = (min(max(float(limit), 0.0), 1.0) for limit in limits)
+    return low, high
+
+
+def _best(
+    estimates: Mapping[str, CurveEstimate],
+    points: Sequence[SweepPoint],
+    wish: Wish,
+    refuted: Sequence[str],
+    level: float,
+) -> tuple[str | None, tuple[str, ...]]:
+    """The best value that is not refuted, and those that cannot be told from it."""
+    left = [point.value for point in points if point.value not in refuted]
+    if not left:
+        return None, ()
+    fitting = [
+        point.value
+        for point in points
+        if point.value in left
+        and (wish.condition is None or getattr(point, wish.condition) >= wish.at_least)
+    ]
+    best = max(fitting or left, key=lambda name: wish.value_of(estimates[name]))
+    pairs = len(list(combinations(estimates, 2)))
+    joint = 1.0 - (1.0 - level) / max(1, pairs)
+    alike = tuple(
+        name
+        for name in left
+        if name == best or not wish.is_surely_lower(estimates[name], estimates[best], joint)
+    )
+    return best, alike

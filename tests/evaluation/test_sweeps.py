@@ -1,0 +1,118 @@
+"""A knob chosen by measurement: the right value, its equals, and what is refuted."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.cli.run import tradeoff
+from tradeoff import sweep
+from tradeoff.evaluation import Sweep
+from tradeoff.evaluation.sweeps import Wish
+from tradeoff.exceptions import InvalidInputError
+
+OPTIONS = {"estimator": "gaussians", "progress": False}
+SCALES = (0.15, 0.5, 1.0, 1.05, 4.0)
+
+
+@pytest.fixture(scope="module")
+def real():
+    return np.random.default_rng(0).normal(0, 1, (1500, 1))
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(1)
+    return {scale: rng.normal(0, scale, (1500, 1)) for scale in SCALES}
+
+
+def test_the_value_that_fits_is_recommended_with_those_that_cannot_be_told_from_it(real, made):
+    found = sweep(real=real, generated=made, **OPTIONS)
+    assert found.best in ("1.0", "1.05")
+    assert set(found.alike) == {"1.0", "1.05"}
+    assert found.refuted == ()
+    assert found.sentences[0] == f"Take {found.best} (largest area)."
+    assert "cannot be told from" in found.sentences[1]
+
+
+def test_a_condition_can_be_refuted_and_is_never_called_certain(real, made):
+    found = sweep(
+        real=real, generated=made, wish="highest precision with recall at least 0.8", **OPTIONS
+    )
+    assert "0.15" in found.refuted
+    assert found.best not in found.refuted
+    assert "can be refuted, but not certified" in found.sentences[-1]
+    narrow = {scale: made[scale] for scale in (0.15, 4.0)}
+    wish = "highest precision with recall at least 0.99"
+    nothing = sweep(real=real[:, :1] * 20, generated=narrow, wish=wish, **OPTIONS)
+    assert nothing.best is None
+    assert "No value fits" in nothing.sentences[0]
+
+
+def test_a_slope_moves_the_choice(real):
+    """Narrow samples are realistic and miss the tails; wide ones the other way round."""
+    rng = np.random.default_rng(2)
+    made = {scale: rng.normal(0, scale, (1500, 1)) for scale in (0.4, 3.0)}
+    few = sweep(real=real, generated=made, wish="best at λ = 20", **OPTIONS)
+    many = sweep(real=real, generated=made, wish="best at λ = 0.05", **OPTIONS)
+    assert (few.best, many.best) == ("0.4", "3.0")
+
+
+def test_points_that_no_other_dominates_are_marked_and_limits_hold_the_estimate(real, made):
+    found = sweep(real=real, generated=made, **OPTIONS)
+    marked = {point.value for point in found.points if point.is_pareto}
+    assert marked & {"1.0", "1.05"}
+    assert "4.0" not in marked
+    for point in found.points:
+        assert point.precision_limits[0] <= point.precision <= point.precision_limits[1]
+        assert point.recall_limits[0] <= point.recall <= point.recall_limits[1]
+
+
+def test_samples_are_generated_for_each_value_and_two_knobs_are_named(real):
+    asked = []
+
+    def generate(value, n):
+        asked.append((value, n))
+        return np.random.default_rng(3).normal(value[1], value[0], (n, 1))
+
+    values = ((1.0, 0.0), (1.0, 3.0))
+    found = sweep(real=real, generate=generate, values=values, n=800, **OPTIONS)
+    assert asked == [(value, 800) for value in values]
+    assert found.best == "1.0, 0.0"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "Either `generated` or `generate` must be given"),
+        ({"generate": lambda value, n: None}, "`values` must hold at least two"),
+        ({"generated": {1.0: [[0.0]]}, "wish": "the best"}, "`wish` must read like"),
+        ({"generated": {1.0: [[0.0]]}}, "at least two models"),
+    ],
+)
+def test_mistakes_are_told(real, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        sweep(real=real, **options, **OPTIONS)
+
+
+def test_wishes_are_read():
+    assert Wish.parse("highest recall with precision at least .9") == Wish(
+        key="recall", lam=0.4, condition="precision", at_least=0.9
+    )
+    assert Wish.parse("best at 3") == Wish(key="precision", lam=3.0)
+
+
+def test_the_command(real, made, tmp_path):
+    np.save(tmp_path / "real.npy", real)
+    models = []
+    for scale in (0.15, 1.0):
+        np.save(tmp_path / f"{scale}.npy", made[scale])
+        models.append(f"{scale}={tmp_path / f'{scale}.npy'}")
+    command = ("sweep", "--real", tmp_path / "real.npy", "--estimator", "gaussians")
+    done = tradeoff(*command, *models, "--plot", tmp_path / "path.png")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("Take 1.0 (largest area).\nIt is better than every other value")
+    assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")
+    printed = json.loads(tradeoff(*command, *models, "--json").stdout)
+    assert Sweep.from_json(json.dumps(printed)).best == "1.0"
+    assert "`wish` must read like" in tradeoff(*command, *models, "--wish", "more").stderr
