@@ -353,7 +353,10 @@ def _best(
         if point.value in left
         and (wish.condition is None or getattr(point, wish.condition) >= wish.at_least)
     ]
-    best = max(fitting or left, key=lambda name: wish.value_of(estimates[name]))
+    best = max(
+        fitting or left,
+        key=lambda name: (wish.value_of(estimates[name]), estimates[name].curve.area),
+    )
     pairs = len(list(combinations(estimates, 2)))
     joint = 1.0 - (1.0 - level) / max(1, pairs)
     alike = tuple(
