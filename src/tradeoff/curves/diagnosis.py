@@ -42,6 +42,7 @@ _FEWEST_CLASSES = 8
 _LARGEST_CLASS = 0.15
 _WEAKEST = 0.35  # a weaker control is noise
 _MOST_WITHHELD = 0.8
+_MANY = 2000  # samples, from which on half of the fits are enough
 _POWER = 1.43  # of what is needed, at which a loss is established four times in five
 
 
@@ -225,7 +226,7 @@ def diagnose_pair(
             folds=folds,
             seed=seed,
             repeats=repeats,
-            every_pair=False,  # half of the cost; what is seen is, if anything, less
+            every_pair=size < _MANY,
             jobs=jobs,
             progress=progress,
         )
