@@ -129,6 +129,15 @@ def test_an_explanation_is_saved_with_its_evaluation(explained, tmp_path):
     assert Explanation.from_json(explained.explanation.to_json()) == explained.explanation
 
 
+def test_few_samples_are_not_explained_and_a_warning_says_so():
+    rng = np.random.default_rng(0)
+    real, generated = rng.normal(0, 1, (100, 2)), rng.normal(2, 1, (100, 2))
+    options = {"metrics": "curve", "estimator": "logistic", "progress": False}
+    result = evaluate(real=real, generated=generated, explain=True, **options)
+    assert result.explanation is None
+    assert any("at least 160 distinct samples" in warning for warning in result.warnings)
+
+
 def test_samples_words_and_rules_can_be_left_out(explained):
     bare = explained.explanation.without_samples()
     assert not bare.closest

@@ -135,6 +135,11 @@ def warnings_of(measured: Measured, settings: Settings, pair: Pair) -> tuple[str
             f"With fewer than {FEWEST_SAMPLES} samples of each side it is not tested which losses "
             f"would be seen. There are {smaller}."
         )
+    if settings.explain and measured.curve and measured.curve.single is None:
+        found.append(
+            "What is missed and invented was not looked for: that takes at least "
+            f"{FEWEST_SAMPLES} distinct samples of each side."
+        )
     if few_values:
         found.append(
             "Too few distinct samples repeat for a curve, whose interval is [0, 1]: equal samples "
