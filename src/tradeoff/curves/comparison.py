@@ -106,7 +106,7 @@ def compare_curves(
         level: one minus the share of false alarms of a test, in (0, 1).
 
     Example:
-        Two samples of one law differ by chance only:
+        Two models with one distribution differ by chance only:
 
         >>> import numpy as np
         >>> from tradeoff import pr_curve
