@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import datasets, scenarios
-from benchmarks.explanations import undiagnosed
+from benchmarks.bench_explain import undiagnosed
 from tradeoff import Settings
 from tradeoff.data import open_source
 from tradeoff.data.arrays import ArraySource

@@ -6,11 +6,6 @@ not show a group. On real data, the groups must be what is missing or invented.
 
 from __future__ import annotations
 
-import shutil
-import time
-from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +15,10 @@ from benchmarks.bench_truth import over_seeds
 from benchmarks.harness import Row, run
 from benchmarks.laws import Mixture
 from benchmarks.scenarios import table_models, text_models
-from tradeoff import Settings, evaluate
+from tradeoff import evaluate
 from tradeoff._sides import Sides
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.data import open_source
-from tradeoff.data.arrays import ArraySource
-from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.explain.explain import explain_pair
 from tradeoff.explain.groups import coordinates_of, form_groups
 from tradeoff.explain.names import words_name
@@ -268,61 +261,6 @@ def _holds(condition: str, row: dict[str, Any]) -> bool:
     raise ValueError(condition)
 
 
-def photographs(rng: np.random.Generator, count: int, *, missing: bool) -> ArraySource:
-    """Crops of 96 × 96 pixels from two photographs, or from the first alone."""
-    from sklearn.datasets import load_sample_images
-
-    photos = load_sample_images().images
-    pixels = np.empty((count, 96, 96, 3), np.uint8)
-    for i in range(count):
-        photo = photos[0 if missing else i % 2]
-        y, x = (rng.integers(0, size - 96) for size in photo.shape[:2])
-        pixels[i] = photo[y : y + 96, x : x + 96]
-    return ArraySource(pixels, name="crop")
-
-
-def large_page(n: int = 10_000) -> Row:
-    """The page of 10,000 + 10,000 images: its size, what it adds to the time, and first paint."""
-    rng = np.random.default_rng(0)
-    real, made = (photographs(rng, n, missing=missing) for missing in (False, True))
-    with TemporaryDirectory() as folder:
-        settings = Settings(encoder="pixels", size=16, store=f"{folder}/store")
-        page = Path(folder) / "page.html"
-        seconds = {}
-        for name, explain in (("embedding", False), ("plain", False), ("explained", True)):
-            start = time.perf_counter()
-            asked = replace(settings, explain=explain)
-            result = evaluate_sources(real, made, asked, progress=False)
-            if explain:
-                result.report(page)
-            seconds[name] = time.perf_counter() - start
-        size, paint = page.stat().st_size / 1e6, first_paint(page)
-    more = seconds["explained"] / seconds["plain"]
-    return {
-        "megabytes": size,
-        "time over the evaluation": more,
-        "first paint, seconds": paint,
-        "ratio": max(size, more / 1.2, paint / 0.5),
-        "bar": 1.0,
-    }
-
-
-def first_paint(page: Path) -> float:
-    """Seconds until Chromium shows something."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        binary = shutil.which("chromium")
-        browser = driver.chromium.launch(executable_path=binary, args=["--no-sandbox"])
-        opened = browser.new_page()
-        opened.goto(page.as_uri())
-        paints = "performance.getEntriesByName('first-contentful-paint')"
-        opened.wait_for_function(f"{paints}.length > 0")
-        found = float(opened.evaluate(f"{paints}[0].startTime"))
-        browser.close()
-    return found / 1000.0
-
-
 CASES: dict[str, Callable[[], Row]] = {
     "limits hold together, logistic": lambda: limits_hold("logistic"),
     "limits hold together, stack": lambda: limits_hold("stack"),
@@ -332,7 +270,6 @@ CASES: dict[str, Callable[[], Row]] = {
     "images, 30% foreign": foreign_images,
     "texts, a source removed": removed_source,
     "table, malignant rows removed": benign_only,
-    "page of 10,000 + 10,000 images": large_page,
 }
 
 if __name__ == "__main__":
