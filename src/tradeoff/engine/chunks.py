@@ -1,4 +1,4 @@
-"""Chunks of samples that threads have read and prepared for the network."""
+"""Chunks of prepared samples: threads read and prepare them a little ahead of the network."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Chunk:
 
 def prepare_chunks(
     items: Iterator[Sample | Broken], embedder: Encoder, shelf: Shelf | None
-) -> Generator[Chunk]:
+) -> Iterator[Chunk]:
     """Chunks of which all that is not on the shelf has been prepared."""
 
     def prepare(item: Sample | Broken) -> Prepared | Broken:
@@ -131,7 +131,7 @@ def _step_back() -> None:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
-def in_background(items: Generator[T]) -> Generator[T]:
+def in_background(items: Iterator[T]) -> Generator[T]:
     """The same items, from a thread that is a little ahead."""
     ready: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(_AHEAD)
     stopped = threading.Event()

@@ -1,4 +1,4 @@
-"""One machine: threads read and prepare samples, ahead of a network that has its own device."""
+"""One machine: samples are read and prepared by threads while the network embeds."""
 
 from __future__ import annotations
 
@@ -109,9 +109,7 @@ def embed_source(
     run = _Run(name=name, embedder=embedder, shelf=shelf, stops=broken == "stop")
     total = len(source) if isinstance(source, Sized) else None
     with nullcontext() if shelf is None else shelf:
-        chunks = prepare_chunks(only_chosen(source, chosen), embedder, shelf)
-        if not _shares_processors(embedder):
-            chunks = in_background(chunks)
+        chunks = in_background(prepare_chunks(only_chosen(source, chosen), embedder, shelf))
         with closing(chunks):
             for chunk in track(
                 chunks,
@@ -122,15 +120,6 @@ def embed_source(
             ):
                 run.take(chunk)
     return run.result()
-
-
-def _shares_processors(embedder: Encoder) -> bool:
-    """Whether a network runs on the processors that prepare samples.
-
-    Its threads wait for each other, so that whatever takes one of them away delays all.
-    """
-    device = getattr(embedder, "torch_device", None)
-    return device is not None and device.type == "cpu"
 
 
 @dataclass

@@ -96,7 +96,11 @@ def _sums(
     found = np.zeros(subsets)
     for start in track(range(0, len(x), _ROWS), "kernel distance", progress=progress):
         rows = slice(start, start + _ROWS)
-        found += np.einsum("ij,ij->j", in_x[rows], _kernel(x[rows], y) @ in_y)
+        columns = slice(start if x is y else 0, None)  # what is left of it was counted before
+        sums = _kernel(x[rows], y[columns])
+        if x is y:
+            sums[:, len(x[rows]) :] *= 2.0
+        found += np.einsum("ij,ij->j", in_x[rows], sums @ in_y[columns])
     return found
 
 
