@@ -15,7 +15,7 @@ check:           ## lint, format, types, layers
 	$(PYTHON) -m mypy
 	lint-imports
 
-test:            ## the tests that take less than 10 seconds each, doctests and documentation examples included
+test:            ## the tests that take a few seconds at most each, doctests and documentation examples included
 	$(PYTHON) -m pytest -n auto --dist loadfile -m "not slow"
 
 test-all:        ## the whole test suite, slow tests included

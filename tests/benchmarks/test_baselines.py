@@ -17,6 +17,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("draw", "sizes", "columns"), SMALL)
 def test_scores_equal_their_baselines_on_average(draw, sizes, columns):
     """The bar fails a correct build once in 1,000, over all metrics and cases together."""

@@ -14,6 +14,7 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text())["it
 EXPECTED = {item["id"]: item["expected"] for item in GOLDEN if "/" in item["id"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "identifier"),
     [

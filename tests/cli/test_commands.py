@@ -287,6 +287,7 @@ def on_terminal(*arguments, columns, **environment):
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_terminals_wide_and_narrow_with_and_without_color(paths):
     sources = ("evaluate", "--real", paths / "real.npy", "--generated", paths / "half.npy", *QUICK)
     wide = on_terminal(*sources, columns=120)

@@ -15,6 +15,7 @@ def estimate(real, generated, **options):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [0, 1])
 def test_models_of_one_law_are_rarely_told_apart(distance):
     """Nominal 5%; 15% of 80 runs is exceeded by a correct test less than once in 1,000."""

@@ -41,6 +41,7 @@ def test_a_model_that_repeats_a_few_samples_makes_copies():
     assert (found.real, found.generated, found.assumed) == (0.0, 1.0, "copies")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["40 values", "categories"])
 def test_the_curve_of_draws_is_close_to_the_truth(name):
     """As copies, whole values would be held out, and the curve would say nothing of them."""

@@ -188,6 +188,7 @@ def test_a_tuple_that_cannot_be_understood_is_refused():
         open_source([("a", "b", "c")])
 
 
+@pytest.mark.slow
 def test_a_bomb_in_an_npz_is_refused(tmp_path):
     np.savez_compressed(tmp_path / "bomb.npz", np.zeros((1 << 14, 1 << 14), np.float64))
     with pytest.raises(InvalidInputError, match="more than 100 times its compressed size"):

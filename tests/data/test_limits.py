@@ -127,6 +127,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="peaks are in kilobytes on Linux")
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_does_not_take_the_memory(name, tmp_path):

@@ -14,6 +14,7 @@ from tradeoff.engine import embed_source
 from tradeoff.features.store import FeatureStore
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_memory_stays_flat(tmp_path):
     """Ten times as many images take at most a tenth more; kept, they would take 220 MB more."""

@@ -103,6 +103,7 @@ def test_ready_made_features(doors, expected, tmp_path):
     assert numbers(result) == expected
 
 
+@pytest.mark.slow
 def test_command_and_file(doors, expected, tmp_path):
     paths = doors[0]["npz"]
     options = ["--encoder", "efficientnet-lite0", "--size", "48", "--estimator", "logistic"]

@@ -23,6 +23,7 @@ def texts(seed, *counts):
     return [found.features[part] for part in parts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_half_of_the_reviews_are_tweets(seed):
     """In four of eight draws the verdict was "no loss found"."""
@@ -34,6 +35,7 @@ def test_half_of_the_reviews_are_tweets(seed):
     assert [finding.name for finding in found.findings] == ["precision lost"]
 
 
+@pytest.mark.slow
 def test_the_same_kind_of_reviews():
     real, generated = texts(0, (190, 0), (190, 0))
     found = evaluate(real=real, generated=generated, metrics="curve", progress=False)
@@ -60,6 +62,7 @@ def test_real_data_is_not_further_from_itself_than_a_faulty_model():
     assert score.value > 1.1 * score.expected
 
 
+@pytest.mark.slow
 def test_filtering_shows_where_it_helps():
     """Precision was 1.000 before and after, although most tweets were removed."""
     real, pool = texts(2, (240, 0), (120, 80))

@@ -119,6 +119,7 @@ def intact(tmp_path):
     return shard, shard.read_bytes()
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_is_found_and_its_samples_are_embedded_again(tmp_path):
     """Wherever it is: in features, digests, names, or in the structure of the file."""
     shard, content = intact(tmp_path)

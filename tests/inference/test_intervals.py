@@ -88,6 +88,7 @@ def test_weights_count_as_repetitions_of_fewer_samples():
     np.testing.assert_allclose(plain.recall, plain.precision / LAM[:, None])
 
 
+@pytest.mark.slow
 def test_groups_cover_as_their_number_says():
     """Samples of a group agree more often than not; intervals that know it still cover."""
     rng = np.random.default_rng(0)
@@ -121,6 +122,7 @@ def test_one_error_among_many_samples_of_few_groups_is_not_certainty():
     assert 0.1 < uppers[0] <= uppers[1] <= uppers[2] < 0.4
 
 
+@pytest.mark.slow
 def test_simultaneous_intervals_cover_together():
     rng = np.random.default_rng(1)
     lam = np.geomspace(0.2, 5, 21)

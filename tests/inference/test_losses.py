@@ -55,6 +55,7 @@ def test_a_small_shift_has_no_kind():
     assert 0 < found.difference < 0.05
 
 
+@pytest.mark.slow
 def test_noise_is_rarely_a_difference():
     """A rule that knows nothing, 400 runs: about 5% is allowed, √2 makes it fewer."""
     alarms = 0

@@ -143,6 +143,7 @@ def one_quadrant(module):
     return torch.randn(500, 2, generator=rng).abs()
 
 
+@pytest.mark.slow
 def test_two_processes_log_what_the_first_one_finds(tmp_path):
     data = torch.utils.data.DataLoader(torch.tensor(REAL, dtype=torch.float32), batch_size=100)
     best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/curve.recall", mode="max")

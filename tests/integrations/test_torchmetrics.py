@@ -45,6 +45,7 @@ def in_process(rank, processes, store, results):
     torch.distributed.destroy_process_group()
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_numbers_of_one(tmp_path):
     torch.multiprocessing.spawn(in_process, (2, tmp_path / "store", tmp_path / "out"), nprocs=2)
     alone = filled(TradeoffMetric()).compute()

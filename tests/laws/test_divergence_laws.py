@@ -276,6 +276,7 @@ def test_gan_is_shifted_jensen_shannon():
     assert GAN().of(profile) == pytest.approx(shifted, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_kl_of_ten_million_atoms():
     """Sums stay exact enough at the largest size that is promised."""
     rng = np.random.default_rng(0)

@@ -223,6 +223,7 @@ def test_mauve_is_symmetric_and_between_its_ends(profile):
     assert mauve(profile.swap()) == pytest.approx(value, abs=1e-8)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(profiles(max_size=20, tiny=False), st.sampled_from([1.0, 5.0]))
 def test_mauve_is_the_area_of_its_frontier(profile, scaling):

@@ -170,6 +170,7 @@ def test_values_are_means_of_samples(result):
     assert result.realism == np.median(result["realism"].samples)
 
 
+@pytest.mark.slow
 def test_expectations_under_one_law():
     """Means over draws of both sides; thresholds are five standard errors."""
     names = ("density", "coverage", "cover_precision", "cover_recall")
@@ -251,6 +252,7 @@ def test_inputs_are_left_alone(samples):
         np.testing.assert_array_equal(copy, side)
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_leaving_samples_out(samples):
     """The jackknife by formula, and by measuring without each sample in turn."""
     real, generated = samples[0][:60], samples[1][:50]
@@ -264,6 +266,7 @@ def test_errors_are_those_of_leaving_samples_out(samples):
         assert found[name].error == pytest.approx(variance**0.5, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_intervals_cover_at_reduced_size():
     """Bars at 300 runs are 92% to 98%; here, at 60, three standard errors below."""
     rng = np.random.default_rng(0)

@@ -33,6 +33,7 @@ def test_never_below_the_truth(estimator, name):
     assert row["ratio"] <= (7.0 if estimator == "stack" else 4.5), row
 
 
+@pytest.mark.slow
 def test_identical_laws_are_not_told_apart():
     values = [errors("Gaussians, d = 16, distance 0", 1000, seed)["ours"] for seed in range(3)]
     assert np.mean(values) < 0.06

@@ -91,6 +91,7 @@ def test_the_budgeted_loss_is_the_gradient_after_rejection(divergence, budget):
     assert row["ratio"] < row["bar"]
 
 
+@pytest.mark.slow
 def test_losses_push_the_right_way_and_the_printed_one_does_not():
     families = [*gradients.on_the_line(quick=True), *gradients.in_the_plane(3)]
     sharp = partial(gradients.smoothed, temperature=0.1)
