@@ -393,7 +393,7 @@ def test_models_are_compared_in_pairs_with_corrected_tests():
 
 
 def test_holm():
-    from tradeoff.evaluation import Difference
+    from tradeoff.evaluation.comparison import Difference
 
     def made(p):
         return Difference(

@@ -25,7 +25,8 @@ from tradeoff.curves import Diagnosis, compare_curves
 from tradeoff.curves.estimate import HeldOut
 from tradeoff.data import Broken
 from tradeoff.engine.local import Embedded
-from tradeoff.evaluation import Comparison, Difference, Finding, Reference, SampleValues, compare
+from tradeoff.evaluation import Comparison, Finding, Reference, SampleValues, compare
+from tradeoff.evaluation.comparison import Difference
 from tradeoff.evaluation.sweeps import Wish, sweep
 from tradeoff.evaluation.verdict import Outcome
 from tradeoff.exceptions import InvalidInputError
@@ -46,7 +47,8 @@ from tradeoff.moments import Moments, PartScores
 from tradeoff.neighbors import OwnNeighbors, SupportScore, own_neighbors
 from tradeoff.ratio import reliability
 from tradeoff.samples import Pair, Side
-from tradeoff.sampling import Accounting, Sampled, filter_pool, plan_budget
+from tradeoff.sampling import Accounting, filter_pool, plan_budget
+from tradeoff.sampling.sampled import Sampled
 
 pytestmark = pytest.mark.torch  # some results need it
 

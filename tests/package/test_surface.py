@@ -35,7 +35,7 @@ PUBLIC_MODULES = (
     "tradeoff.settings",
 )
 PRIVATE_MODULES = ("tradeoff.engine", "tradeoff.provenance")
-MOST_NAMES = 116
+MOST_NAMES = 110
 NEEDING_TORCH = (
     "tradeoff.integrations.lightning",
     "tradeoff.integrations.torchmetrics",

@@ -1,6 +1,6 @@
 """From sources of samples to scores, findings and verdicts."""
 
-from tradeoff.evaluation.comparison import Comparison, Difference, compare
+from tradeoff.evaluation.comparison import Comparison, compare
 from tradeoff.evaluation.findings import Finding
 from tradeoff.evaluation.pipeline import evaluate
 from tradeoff.evaluation.reference import Reference
@@ -9,7 +9,6 @@ from tradeoff.evaluation.sweeps import Sweep, sweep
 
 __all__ = [
     "Comparison",
-    "Difference",
     "Evaluation",
     "Finding",
     "Reference",

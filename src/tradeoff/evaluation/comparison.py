@@ -58,7 +58,7 @@ class Difference(Result):
             correction.
 
     Example:
-        >>> from tradeoff.evaluation import Difference
+        >>> from tradeoff.evaluation.comparison import Difference
         >>> found = Difference(
         ...     first="A", second="B", key="curve.recall",
         ...     value=0.2, low=0.1, high=0.3, p_value=1e-4, resolvable=0.16,

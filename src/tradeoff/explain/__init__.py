@@ -1,5 +1,5 @@
 """What a model misses and invents, in groups whose contributions add up to its losses."""
 
-from tradeoff.explain.result import Explanation, Group, GroupedLoss
+from tradeoff.explain.result import Explanation
 
-__all__ = ["Explanation", "Group", "GroupedLoss"]
+__all__ = ["Explanation"]

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from tradeoff.evaluation import Evaluation
-    from tradeoff.explain import Explanation, GroupedLoss
+    from tradeoff.explain import Explanation
+    from tradeoff.explain.result import GroupedLoss
 
 __all__ = ["page_of", "write_page"]
 

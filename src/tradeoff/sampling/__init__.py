@@ -3,7 +3,6 @@
 from tradeoff.sampling.accounting import Accounting
 from tradeoff.sampling.planner import Plan, plan_budget
 from tradeoff.sampling.pool import PoolSelection, filter_pool
-from tradeoff.sampling.sampled import Sampled
 from tradeoff.sampling.sampler import BudgetedSampler
 
 __all__ = [
@@ -11,7 +10,6 @@ __all__ = [
     "BudgetedSampler",
     "Plan",
     "PoolSelection",
-    "Sampled",
     "filter_pool",
     "plan_budget",
 ]
