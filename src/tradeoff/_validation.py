@@ -277,12 +277,11 @@ def check_order(value: float) -> float:
     return float(_check_range("order", _check_scalar("order", value), 0.0, np.inf, "[0, inf]"))
 
 
-def check_type(name: str, value: object, wanted: type) -> None:
-    """An object of the wanted type."""
+def check_type(name: str, value: object, *wanted: type) -> None:
+    """An object of a wanted type."""
     if not isinstance(value, wanted):
-        raise InvalidInputError(
-            f"`{name}` must be a {wanted.__name__}. Got a {type(value).__name__}."
-        )
+        kinds = " or ".join(kind.__name__ for kind in wanted)
+        raise InvalidInputError(f"`{name}` must be a {kinds}. Got a {type(value).__name__}.")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:

@@ -104,6 +104,13 @@ class MeasureSettings:
         default="stack",
         metadata={"help": "Estimator of the likelihood ratio behind the curve: {estimators}."},
     )
+    rule: Literal["cross-fitted", "frozen"] = field(
+        default="cross-fitted",
+        metadata={
+            "help": "How errors are counted: cross-fitted, every sample by fits that have not seen "
+            "it; or frozen, by one fit on a part of the samples, for very many of them."
+        },
+    )
     folds: int = field(
         default=5, metadata={"help": "Number of folds over which training and counting rotate."}
     )
@@ -129,7 +136,8 @@ class MeasureSettings:
     seed: int = field(default=0, metadata={"help": "Seed of everything random."})
 
     def __post_init__(self) -> None:
-        metrics = default_metrics() if self.metrics is None else self.metrics
+        usual = default_metrics(counted=self.rule == "frozen")
+        metrics = usual if self.metrics is None else self.metrics
         metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
         object.__setattr__(self, "metrics", metrics)
         if isinstance(self.estimator, dict):
@@ -168,12 +176,14 @@ class Settings(MeasureSettings, EmbedSettings):
 
         A registered estimator is kept as its name and fields; any other as its text.
         """
-        defaults = Settings()
+        defaults = Settings(rule=self.rule)
         changed = {
             field.name: getattr(self, field.name)
             for field in fields(self)
             if getattr(self, field.name) != getattr(defaults, field.name)
         }
+        if self.rule != Settings().rule:
+            changed["rule"] = self.rule
         if not isinstance(changed.get("estimator", ""), str):
             changed["estimator"] = estimator_to_fields(self.estimator) or repr(self.estimator)
         for name in ("encoder", "store"):

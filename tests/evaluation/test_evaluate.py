@@ -258,7 +258,7 @@ def warnings(scores, real=1000, generated=1000, columns=10, diagnosis=None, **op
     pair = Pair.of(real=np.ones((real, columns)), generated=np.ones((generated, columns)))
     curve = mock.Mock(has_few_values=False, diagnosis=diagnosis)
     measured = Measured(scores=scores, curve=curve)
-    return " ".join(warnings_of(measured, Settings(**options), pair))
+    return " ".join(warnings_of(measured, Settings(**options), pair.sizes, pair.columns))
 
 
 def test_warnings_name_the_sizes_that_would_do():

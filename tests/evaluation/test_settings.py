@@ -29,6 +29,7 @@ CHANGED = Settings(
     metrics=("curve", "knn.density"),
     protocol="adm",
     estimator="fast",
+    rule="frozen",
     folds=4,
     repeats="copies",
     explain=True,

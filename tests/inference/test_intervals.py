@@ -154,7 +154,8 @@ def test_mistakes_get_a_sentence():
     with pytest.raises(InvalidInputError, match="`level` must lie strictly between 0 and 1. Got 1"):
         curve_interval(held_out, LAM, level=1)
     with pytest.raises(
-        InvalidInputError, match="`held_out` must be a HeldOutLogRatios. Got a PRCurve"
+        InvalidInputError,
+        match="`held_out` must be a HeldOutLogRatios or HeldOutCounts. Got a PRCurve",
     ):
         curve_interval(held_out.curve(), LAM)
     with pytest.raises(InvalidInputError, match="`lam` must be positive and finite"):

@@ -19,6 +19,13 @@ ALLOWED = {
     ("cli/reference.py", "tradeoff.evaluation.Reference.load"): (1, "our own JSON and arrays"),
     ("cli/report.py", "tradeoff.evaluation.Comparison.load"): (1, "our own JSON and Parquet"),
     ("cli/report.py", "tradeoff.evaluation.Evaluation.load"): (1, "our own JSON and Parquet"),
+    ("curves/plan.py", "tradeoff.ratio.frozen.FrozenRule.load"): (1, "our own JSON and arrays"),
+    ("curves/state.py", "numpy.load"): (1, "arrays only, `allow_pickle=False`"),
+    ("evaluation/counting.py", "tradeoff.curves.plan.CountingPlan.load"): (
+        1,
+        "our own JSON and arrays",
+    ),
+    ("ratio/frozen.py", "numpy.load"): (1, "arrays only, `allow_pickle=False`"),
     ("evaluation/pipeline.py", "tradeoff.evaluation.reference.Reference.load"): (
         1,
         "our own JSON and arrays",

@@ -18,10 +18,13 @@ from tradeoff import diagnose, evaluate, pr_curve, reproduce, support_metrics
 from tradeoff._encoding import RESULTS
 from tradeoff._registry import resolve
 from tradeoff._result import Result
+from tradeoff._sides import Sides
 from tradeoff.core import AcceptanceRule, HeldOutLogRatios, PRCurve, RatioProfile, renyi_frontier
+from tradeoff.core.counts import HeldOutCounts, count_errors
 from tradeoff.core.piecewise import PiecewiseLinear
 from tradeoff.core.roc import ROCCurve
 from tradeoff.curves import Diagnosis, compare_curves
+from tradeoff.curves.counted import CountedCurve, EstimatedCurve
 from tradeoff.curves.estimate import HeldOut
 from tradeoff.data import Broken
 from tradeoff.engine.local import Embedded
@@ -65,6 +68,7 @@ NO_RESULTS = {
     "BudgetedSampler",
     "Calibrated",
     "Classifier",
+    "CountingPlan",
     "Discriminator",
     "EncoderDeclaration",
     "EstimatorDeclaration",
@@ -72,6 +76,7 @@ NO_RESULTS = {
     "ExponentialFamily",
     "Family",
     "FeatureStore",
+    "FrozenRule",
     "Function",
     "GaussianFamily",
     "Gaussians",
@@ -130,6 +135,11 @@ def held_out():
     return HeldOutLogRatios(real=[1.0, -np.inf, 3.0], generated=[0.5, 0.2], real_weights=[1, 2, 3])
 
 
+def counts():
+    both = [count_errors(RNG.normal(size=300), np.arange(300) % 256) for _ in range(2)]
+    return HeldOutCounts(real=both[0], generated=both[1], groups=Sides(20.0, None))
+
+
 @cache
 def a_sweep():
     rng = np.random.default_rng(0)
@@ -162,6 +172,7 @@ MAKE = {
     "Broken": lambda: Broken("id", LONG),
     "Comparison": comparison,
     "Control": lambda: diagnosis().controls[0],
+    "CountedCurve": lambda: CountedCurve.of(counts(), {"plan": "a"}),
     "CurveComparison": lambda: compare_curves(estimate(), pr_curve(**BOTH, **FAST)),
     "CurveEstimate": estimate,
     "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
@@ -195,6 +206,7 @@ MAKE = {
         log_ratios=np.array([0.1, np.nan, np.inf]), folds=np.array([0, 1, 1]),
         groups=np.array([0, 0, 1]),
     ),
+    "HeldOutCounts": lambda: counts(),
     "HeldOutLogRatios": held_out,
     "Measured": lambda: Measured(
         scores={"a.b": Score(value=0.5)}, provenance={"seed": 0},
@@ -304,7 +316,7 @@ def test_every_result_class_is_registered_under_its_name():
         cls = resolve(place)
         assert (cls.__name__, issubclass(cls, Result)) == (name, True)
     defined = {c for c in all_subclasses(Result) if c.__module__.startswith("tradeoff.")}
-    assert {c.__name__ for c in defined - {PiecewiseLinear}} == RESULTS.keys()
+    assert {c.__name__ for c in defined - {PiecewiseLinear, EstimatedCurve}} == RESULTS.keys()
 
 
 def all_subclasses(cls):

@@ -55,6 +55,19 @@ WORDS = {
     "version": "version of a function",
     "sample": "one sample",
     "prepared": "samples as an encoder has prepared them",
+    # Counting part by part.
+    "rule": "how errors are counted: cross-fitted, or frozen",
+    "engine": "where parts of the data are counted",
+    "ledger": "folder in which an engine keeps what was counted",
+    "arrays": "what a frozen rule is made of, by name",
+    "sizes": "number of samples of both sides",
+    "fitted_below": "bounds of the keys of samples that fitted a rule",
+    "grid": "how columns are rounded to integers",
+    "moments": "whether moments are counted too",
+    "chosen": "samples that fit a rule",
+    "is_counted": "whether a family can be counted part by part",
+    "pair": "both sides",
+    "content": "what was written as bytes",
     # Curves.
     "lam": "slope λ",
     "precision": "precision that is asked for",
@@ -207,7 +220,7 @@ BANNED = {
 }
 """Synonyms, and what to write instead."""
 
-ONLY_IN = {"features": {"Side", "Side.of"}}
+ONLY_IN = {"features": {"Side", "Side.of", "CountingState.update"}}
 """Words that mean an array here and something else in other libraries."""
 
 RESULTS = {

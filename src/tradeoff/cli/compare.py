@@ -8,7 +8,7 @@ import typer
 
 from tradeoff._text import printable
 from tradeoff.cli.options import (
-    ALL,
+    CROSS_FITTED,
     Config,
     Json,
     NoSamples,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["named_sources", "run"]
 
 
-@with_settings(*ALL)
+@with_settings(*CROSS_FITTED)
 def run(
     models: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME=PATH]...", help="More models.")

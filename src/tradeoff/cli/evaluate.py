@@ -8,11 +8,14 @@ import typer
 
 from tradeoff.cli.options import (
     ALL,
+    Address,
     Config,
+    EngineName,
     FailOver,
     FailUnder,
     Generated,
     Json,
+    LedgerFolder,
     NoSamples,
     Out,
     Overwrite,
@@ -20,7 +23,9 @@ from tradeoff.cli.options import (
     Quiet,
     Real,
     Report,
+    Workers,
     check_output,
+    find_engine,
     inputs_of,
     parse_gates,
     take_sources,
@@ -48,6 +53,10 @@ def run(
     quiet: Quiet = False,
     fail_under: FailUnder = None,
     fail_over: FailOver = None,
+    engine: EngineName = None,
+    address: Address = None,
+    workers: Workers = None,
+    ledger: LedgerFolder = None,
     chosen: dict[str, Any],
 ) -> None:
     """Measure one model against real data."""
@@ -58,6 +67,7 @@ def run(
     from tradeoff.settings import Settings, write_config
 
     sources = take_sources(chosen, real=real, generated=generated)
+    runner = find_engine(engine, chosen, address=address, workers=workers)
     settings = Settings.of(chosen | ({"explain": True} if report else {}))
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")
@@ -69,12 +79,13 @@ def run(
         files=[plot, report],
         overwrite=overwrite,
     )
-    result = evaluate_sources(**sources, settings=settings, progress=not quiet)
+    result = evaluate_sources(
+        **sources, settings=settings, engine=runner, ledger=ledger, progress=not quiet
+    )
     if json:
         typer.echo(result.to_json(curves=False))
     elif quiet:
-        for finding in result.findings:
-            typer.echo(finding.sentence)
+        typer.echo("".join(f"{finding.sentence}\n" for finding in result.findings), nl=False)
     else:
         print_evaluation(result)
     write_result(

@@ -27,15 +27,21 @@ EMBEDDING = tuple(field.name for field in fields(EmbedSettings))
 """Names of the settings of reading and embedding."""
 ALL = tuple(field.name for field in fields(Settings))
 """Names of all settings."""
+CROSS_FITTED = tuple(name for name in ALL if name != "rule")
+"""Names of the settings of commands that know no frozen rule."""
 
 __all__ = [
     "ALL",
+    "CROSS_FITTED",
     "EMBEDDING",
+    "Address",
     "Config",
+    "EngineName",
     "FailOver",
     "FailUnder",
     "Generated",
     "Json",
+    "LedgerFolder",
     "NoSamples",
     "Out",
     "Overwrite",
@@ -43,9 +49,11 @@ __all__ = [
     "Quiet",
     "Real",
     "Report",
+    "Workers",
     "check_output",
     "embed_settings",
     "embed_sources",
+    "find_engine",
     "inputs_of",
     "parse_gates",
     "take_source",
@@ -103,6 +111,27 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace files of an earlier run; inputs never are.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; print findings only.")]
+EngineName = Annotated[
+    Literal["local", "ray"] | None,
+    typer.Option(
+        "--engine",
+        help="Count samples of many files with a frozen rule: local processes, or a Ray cluster.",
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", help="Address of a running Ray cluster; one is started if missing."),
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", help="Tasks at a time; as many as cores if missing.")
+]
+LedgerFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        help="Folder in which an engine keeps what was counted, to go on after an interruption.",
+    ),
+]
 FailUnder = Annotated[
     list[str] | None,
     typer.Option("--fail-under", metavar="KEY=NUMBER", help="Exit with 1 if that score is lower."),
@@ -199,6 +228,20 @@ def parse_gates(texts: list[str] | None, flag: str) -> dict[str, float]:
                 f"`{flag}` must be a key and a number, such as curve.recall=0.6. Got {text!r}."
             )
     return gates
+
+
+def find_engine(
+    name: str | None, chosen: dict[str, Any], *, address: str | None, workers: int | None
+) -> Any:
+    """The engine that options ask for, which counts with a frozen rule; None without one."""
+    if name is None:
+        if address is not None or workers is not None:
+            raise InvalidInputError("`--address` and `--workers` are those of an `--engine`.")
+        return None
+    from tradeoff.engine.tasks import open_engine
+
+    chosen.setdefault("rule", "frozen")
+    return open_engine(name, address=address, workers=workers)
 
 
 def inputs_of(

@@ -9,7 +9,7 @@ import typer
 
 from tradeoff.cli.compare import named_sources
 from tradeoff.cli.options import (
-    ALL,
+    CROSS_FITTED,
     Config,
     Json,
     Overwrite,
@@ -25,7 +25,7 @@ from tradeoff.cli.options import (
 __all__ = ["run"]
 
 
-@with_settings(*(name for name in ALL if name not in ("protocol", "explain")))
+@with_settings(*(name for name in CROSS_FITTED if name not in ("protocol", "explain")))
 def run(
     samples: Annotated[
         list[str] | None, typer.Argument(metavar="[VALUE=PATH]...", help="More values.")

@@ -17,8 +17,9 @@ from scipy.special import ndtr, ndtri
 from tradeoff._result import Result
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
+from tradeoff.core.counts import BAND_SLOPES
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.curves.estimate import BAND_SLOPES, CurveEstimate
+from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:

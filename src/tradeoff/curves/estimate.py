@@ -7,7 +7,7 @@ counted curve is never below the truth, whatever the estimator.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,35 +16,28 @@ import numpy as np
 from tradeoff._result import Result
 from tradeoff._sides import Sides, by_name
 from tradeoff._validation import FloatArray, check_seed
-from tradeoff.core.headline import headline_of
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.core.profile import RatioProfile
+from tradeoff.curves.counted import EstimatedCurve
 from tradeoff.curves.crossfit import cross_fit
 from tradeoff.curves.folds import Split, place
 from tradeoff.curves.repeats import Repeats
 from tradeoff.exceptions import UndefinedError
-from tradeoff.inference.certificate import certify
-from tradeoff.inference.intervals import CurveInterval, curve_interval
-from tradeoff.inference.losses import Losses, established_losses
 from tradeoff.provenance import software_versions
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.ratio.stack import combines, counting_values, projected_columns, row_caps
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
     from tradeoff.core.curve import PRCurve
-    from tradeoff.core.divergence import Divergence
     from tradeoff.curves.folds import Placed
     from tradeoff.ratio.base import Estimator
 
-__all__ = ["BAND_SLOPES", "CurveEstimate", "HeldOut", "estimate_curve", "pr_curve"]
-
-BAND_SLOPES = np.geomspace(1 / 20, 20, 121)
-"""Slopes at which bands are computed and whole curves are compared."""
+__all__ = ["CurveEstimate", "HeldOut", "estimate_curve", "pr_curve"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,7 +74,7 @@ class HeldOut(Result):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CurveEstimate(Result):
+class CurveEstimate(EstimatedCurve):
     """An estimated precision-recall curve with what it was counted from.
 
     Args:
@@ -104,16 +97,8 @@ class CurveEstimate(Result):
         ((500,), 5)
     """
 
-    raw: PRCurve
-    curve: PRCurve
     real: HeldOut
     generated: HeldOut
-    provenance: Mapping[str, Any]
-
-    @property
-    def headline(self) -> dict[str, float]:
-        """Precision at λ = 20 and recall at λ = 0.4, by the keys that they have in every result."""
-        return headline_of(self.curve)
 
     @property
     def held_out(self) -> HeldOutLogRatios:
@@ -131,48 +116,12 @@ class CurveEstimate(Result):
         """Whether samples of a side are counted in groups."""
         return any(side.groups is not None for side in self.sides)
 
-    def interval(
-        self, lam: npt.ArrayLike, *, level: float = 0.95, simultaneous: bool = False
-    ) -> CurveInterval:
-        """Limits of precision and recall; see :func:`~tradeoff.inference.curve_interval`.
-
-        Args:
-            lam: slopes in (0, ∞), shape (n,).
-            level: probability of covering.
-            simultaneous: whether all intervals shall cover together.
-        """
-        return curve_interval(
-            self.held_out, lam, level=level, simultaneous=simultaneous, groups=self._groups
-        )
-
     @property
-    def _groups(self) -> Sides[npt.NDArray[Any] | None]:
+    def groups(self) -> Sides[npt.NDArray[Any] | None]:
+        """Group of each counted sample of both sides; None where all are independent."""
         return self.sides.map(
             lambda side: None if side.groups is None else side.groups[side.counted]
         )
-
-    def losses(self, *, level: float = 0.95) -> Losses:
-        """What is established of losses; see `established_losses`.
-
-        Args:
-            level: Confidence level of each statement.
-        """
-        return established_losses(self.held_out, level=level, groups=self._groups)
-
-    def with_band(self, *, level: float = 0.95) -> PRCurve:
-        """The shown curve with a band that covers all slopes in [1/20, 20] together.
-
-        Example:
-            >>> import numpy as np
-            >>> from tradeoff import pr_curve
-            >>> rng = np.random.default_rng(0)
-            >>> real, generated = rng.normal(0, 1, (500, 2)), rng.normal(1, 1, (500, 2))
-            >>> curve = pr_curve(real=real, generated=generated, estimator="logistic").with_band()
-            >>> bool(curve.lower.precision(1.0) < curve.precision(1.0) < curve.upper.precision(1.0))
-            True
-        """
-        lower, upper = self.interval(BAND_SLOPES, level=level, simultaneous=True).curves()
-        return replace(self.curve, lower=lower, upper=upper)
 
     def certificate(self, *, level: float = 0.95) -> PRCurve:
         """An upper bound of the true curve that holds at all slopes at once.
@@ -189,16 +138,7 @@ class CurveEstimate(Result):
                 "A certificate must come from a single split, since rules of several folds depend "
                 "on each other's samples: call pr_curve with folds=1."
             )
-        if self.is_grouped:
-            raise UndefinedError(
-                "A certificate counts independent samples, and there is none for groups: keep one "
-                "sample of each."
-            )
-        return certify(self.held_out, level=level)
-
-    def divergence(self, divergence: Divergence) -> float:
-        """The held-out dual bound of an f-divergence; its expectation is never above the truth."""
-        return divergence.of_curve(self.raw)
+        return super().certificate(level=level)
 
     def plug_in_profile(self) -> RatioProfile:
         """The profile that trusts the held-out ratios, for frontiers and MAUVE.

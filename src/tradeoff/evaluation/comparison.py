@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtri
@@ -20,6 +20,7 @@ from tradeoff._sides import by_name
 from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.comparison import compare_curves
+from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.evaluation.pipeline import open_both
 from tradeoff.evaluation.result import (
     Evaluation,
@@ -30,9 +31,6 @@ from tradeoff.evaluation.result import (
 )
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings, as_names
-
-if TYPE_CHECKING:
-    from tradeoff.curves import CurveEstimate
 
 __all__ = ["Comparison", "Difference", "compare"]
 
@@ -316,6 +314,7 @@ def compare_measured(
     for name in generated:
         evaluations[name], measured = opened.evaluate(name)
         if (curve := measured.curve) is not None and not curve.has_few_values:
+            assert isinstance(curve.estimate, CurveEstimate)
             estimates[name] = curve.estimate
     return Comparison(evaluations, _differences(estimates, opened.settings.level)), estimates
 

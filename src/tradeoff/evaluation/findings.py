@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tradeoff.evaluation.verdict import Verdict
     from tradeoff.metrics.family import Measured
     from tradeoff.metrics.score import Score
-    from tradeoff.samples import Pair
     from tradeoff.settings import Settings
 
 __all__ = ["Finding", "findings_of", "warnings_of"]
@@ -125,11 +124,13 @@ def _above(score: Score | None) -> str:
     return f"{score.value:.0%}" if score.low > usual + _MATERIAL else ""
 
 
-def warnings_of(measured: Measured, settings: Settings, pair: Pair) -> tuple[str, ...]:
+def warnings_of(
+    measured: Measured, settings: Settings, sizes: Mapping[str, int], columns: int
+) -> tuple[str, ...]:
     """What the sizes of the samples do not allow, with the sizes that would."""
     scores, found = measured.scores, []
     few_values = measured.curve is not None and measured.curve.has_few_values
-    smaller, larger = min(pair.sizes.values()), max(pair.sizes.values())
+    smaller, larger = min(sizes.values()), max(sizes.values())
     if measured.curve and settings.diagnose and smaller < FEWEST_SAMPLES and not few_values:
         found.append(
             f"With fewer than {FEWEST_SAMPLES} samples of each side it is not tested which losses "
@@ -154,14 +155,14 @@ def warnings_of(measured: Measured, settings: Settings, pair: Pair) -> tuple[str
             "can only be chance or a defect: measure again with another seed."
         )
     if larger > _UNEQUAL * smaller and (score := scores.get("knn.coverage")):
-        sizes = " and ".join(f"{size:,} {side}" for side, size in pair.sizes.items())
+        both = " and ".join(f"{size:,} {side}" for side, size in sizes.items())
         found.append(
-            f"With {sizes} samples knn.coverage of a perfect model is {score.expected_text}: take "
+            f"With {both} samples knn.coverage of a perfect model is {score.expected_text}: take "
             f"{larger:,} of each."
         )
-    if "frechet.distance" in scores and smaller < pair.columns:
+    if "frechet.distance" in scores and smaller < columns:
         found.append(
-            f"frechet.distance has {smaller:,} samples for {pair.columns:,} columns and is biased "
-            f"upward: {_SAMPLES_PER_COLUMN * pair.columns:,} of each side would do."
+            f"frechet.distance has {smaller:,} samples for {columns:,} columns and is biased "
+            f"upward: {_SAMPLES_PER_COLUMN * columns:,} of each side would do."
         )
     return tuple(found)

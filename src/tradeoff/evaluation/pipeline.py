@@ -22,16 +22,20 @@ from tradeoff._validation import (
     check_share,
     check_type,
 )
+from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.curves.folds import Split
+from tradeoff.engine.tasks import open_engine
+from tradeoff.evaluation.counting import Counted, count_pair
 from tradeoff.evaluation.findings import findings_of, warnings_of
 from tradeoff.evaluation.reference import Reference, embed_with, open_samples, side_of
 from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.evaluation.result import Evaluation, SampleValues
+from tradeoff.evaluation.sharded import evaluate_shards
 from tradeoff.evaluation.verdict import verdict_of
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain.explain import explain_pair
 from tradeoff.metrics.family import Measured, Request, check_families, measure
-from tradeoff.metrics.registry import resolve_keys
+from tradeoff.metrics.registry import check_counted, resolve_keys
 from tradeoff.metrics.score import Score
 from tradeoff.protocols import PROTOCOLS, reproduce
 from tradeoff.provenance import software_versions
@@ -59,6 +63,7 @@ def evaluate(
     metrics: str | Sequence[str] | None = None,
     encoder: Any = None,
     estimator: Any = "stack",
+    rule: Literal["cross-fitted", "frozen"] = "cross-fitted",
     protocol: str | None = None,
     k: int = 5,
     folds: int = 5,
@@ -67,6 +72,8 @@ def evaluate(
     diagnose: bool = True,
     explain: bool = False,
     seed: int = 0,
+    engine: Any = None,
+    ledger: str | Path | None = None,
     progress: bool = True,
 ) -> Evaluation:
     """Measure a model: from two sources of samples to a result that says what it means.
@@ -83,6 +90,8 @@ def evaluate(
             Hugging Face hub, a function, or an encoder object. Each kind of samples has a default.
         estimator: Estimator of the likelihood ratio behind the curve: a name in `ESTIMATORS`, a
             configuration, or a scikit-learn classifier.
+        rule: How errors are counted: "cross-fitted", every sample by fits that have not seen it, or
+            "frozen", by one fit on at most 20,000 samples of each side, for very many samples.
         protocol: Recipe of the literature in place of metrics, by its name in `PROTOCOLS`.
         k: Rank of neighbors.
         folds: Number of folds over which training and counting rotate.
@@ -93,6 +102,12 @@ def evaluate(
         explain: Whether to find groups of samples that the model misses and invents; see
             :class:`~tradeoff.explain.Explanation`.
         seed: Seed of everything random.
+        engine: Where the samples of many Parquet files or archives are counted with a frozen rule:
+            "local" for processes on this machine, "ray" for a cluster that is started here, or a
+            :class:`~tradeoff.engine.LocalEngine` or :class:`~tradeoff.engine.RayEngine`. If not
+            given, all features are held in memory.
+        ledger: Folder in which an engine keeps what was counted, so that an interrupted run goes
+            on, and more files can be added later.
         progress: Whether to show progress lines.
 
     Example:
@@ -113,6 +128,7 @@ def evaluate(
         metrics=as_names(metrics),
         encoder=encoder,
         estimator=estimator,
+        rule=rule,
         protocol=protocol,
         k=k,
         folds=folds,
@@ -122,16 +138,32 @@ def evaluate(
         explain=explain,
         seed=seed,
     )
-    return evaluate_sources(real, generated, settings, progress=progress)
+    return evaluate_sources(
+        real, generated, settings, engine=engine, ledger=ledger, progress=progress
+    )
 
 
 def evaluate_sources(
-    real: Any, generated: Any, settings: Settings, *, progress: bool
+    real: Any,
+    generated: Any,
+    settings: Settings,
+    *,
+    engine: Any = None,
+    ledger: str | Path | None = None,
+    progress: bool,
 ) -> Evaluation:
     """One model by complete settings; see `evaluate`."""
     if isinstance(generated, Mapping):
         raise InvalidInputError("`generated` must be one model: `compare` takes several by name.")
+    if engine is not None:
+        return evaluate_shards(
+            real, generated, checked(settings), open_engine(engine), ledger, progress=progress
+        )
+    if ledger is not None:
+        raise InvalidInputError("`ledger` keeps what an engine counted: pass `engine` too.")
     opened = open_both(real, {"generated": generated}, settings, progress=progress)
+    if opened.settings.rule == "frozen":
+        return opened.count("generated").evaluation()
     return opened.evaluate("generated")[0]
 
 
@@ -141,6 +173,7 @@ def checked(found: Settings) -> Settings:
         check_choice("protocol", found.protocol, PROTOCOLS)
     check_choice("broken", found.broken, ("skip", "stop"))
     check_choice("repeats", found.repeats, ("auto", "copies", "draws"))
+    check_choice("rule", found.rule, ("cross-fitted", "frozen"))
     check_type("trusted", found.trusted, bool)
     keys = resolve_keys(found.metrics or ())
     level = check_share("level", found.level)
@@ -162,6 +195,10 @@ def checked(found: Settings) -> Settings:
         raise InvalidInputError("`explain` needs the curve: add curve to the metrics.")
     if found.protocol is None:
         check_families(keys)
+    if found.rule == "frozen":
+        if found.protocol is not None:
+            raise InvalidInputError("`protocol` has a rule of its own: leave `rule` as it is.")
+        check_counted(keys)
     return right
 
 
@@ -231,6 +268,19 @@ class Opened:
         measured, curve = self._measure(pair)
         return self._evaluation(name, made, pair, measured, curve), measured
 
+    def count(self, name: str) -> Counted:
+        """The same with a frozen rule, part by part."""
+        made = self.embed(name)
+        pair = Pair(self.reference.side, side_of(made, "generated"))
+        return Counted(
+            state=count_pair(pair, self.settings, self.reference.encoder),
+            settings=self.settings,
+            encoder=self.reference.encoder,
+            broken={"real": self.reference.broken, "generated": made.broken},
+            sources=Sides(self.real, self.sources[name]),
+            embedder=self.reference.opened,
+        )
+
     def _measure(self, pair: Pair) -> tuple[Measured, PRCurve | None]:
         settings = self.settings
         if settings.protocol is not None:
@@ -275,7 +325,8 @@ class Opened:
             scores=measured.scores,
             verdict=verdict,
             findings=findings_of(verdict, measured.scores),
-            warnings=warnings_of(measured, settings, pair) + self._protocol_warnings(),
+            warnings=warnings_of(measured, settings, pair.sizes, pair.columns)
+            + self._protocol_warnings(),
             curve=curve,
             certificate=None if measured.curve is None else measured.curve.certificate,
             broken={"real": reference.broken, "generated": made.broken},
@@ -302,6 +353,7 @@ class Opened:
         curve, settings = measured.curve, self.settings
         if not settings.explain or curve is None or curve.single is None:
             return None
+        assert isinstance(curve.estimate, CurveEstimate)
         return explain_pair(
             pair,
             curve.estimate,

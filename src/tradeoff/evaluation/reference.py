@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tradeoff.features import Encoder
     from tradeoff.features.network import Dtype
 
-__all__ = ["Reference", "embed_with", "open_samples", "side_of"]
+__all__ = ["Reference", "embed_with", "encoder_for", "identity_of", "open_samples", "side_of"]
 
 _IDENTITY = {"encoder": "name", "preprocessing": "preprocessing", "weights": "weights"}
 _OF_THE_ENCODER = ("encoder", "size", "dtype")
@@ -130,12 +130,12 @@ class Reference(Result):
     @classmethod
     def embed(cls, source: Source, settings: EmbedSettings, *, progress: bool) -> Reference:
         """Embed a source that has been opened and checked."""
-        embedder = _encoder_for(source, settings)
+        embedder = encoder_for(source, settings)
         found = embed_with(embedder, source, "real", settings, progress=progress)
         return cls(
             side=side_of(found, "real"),
             kind=source.kind,
-            encoder={key: str(getattr(embedder, name)) for key, name in _IDENTITY.items()},
+            encoder=identity_of(embedder),
             settings=settings,
             broken=found.broken,
             table=embedder if isinstance(embedder, TableEncoder) else None,
@@ -248,6 +248,11 @@ class Reference(Result):
         )
 
 
+def identity_of(embedder: Encoder) -> dict[str, str]:
+    """Name, preprocessing and weights of an encoder."""
+    return {key: str(getattr(embedder, name)) for key, name in _IDENTITY.items()}
+
+
 def _table_from(fields: Mapping[str, Any] | None) -> TableEncoder | None:
     if fields is None:
         return None
@@ -298,7 +303,8 @@ def embed_with(
     )
 
 
-def _encoder_for(real: Source, settings: EmbedSettings) -> Encoder:
+def encoder_for(real: Source, settings: EmbedSettings) -> Encoder:
+    """The encoder that settings ask for; that of a table is fitted on the real samples."""
     if real.kind == "table" and settings.encoder in (None, "table"):
         rows = (item.content for item in real if isinstance(item, Sample))
         return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))

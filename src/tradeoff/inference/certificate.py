@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, gammaln, xlogy
 
 from tradeoff._validation import check_share, check_type
+from tradeoff.core.counts import COUNTED_SLOPES, HeldOutCounts
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError
@@ -29,18 +30,19 @@ __all__ = ["certify"]
 
 _LOWEST_LEVEL, _HIGHEST_LEVEL = 0.5, 0.999999
 _STEP = 0.25  # distance of the counts that get a limit, in standard deviations of a count
+_CERTIFIED = 3  # every third of the slopes of counts: more would cost more than they show
 _TAIL = 9.0  # standard deviations beyond which a count is taken for a failure
 
 
-def certify(held_out: HeldOutLogRatios, *, level: float = 0.95) -> PRCurve:
+def certify(held_out: HeldOutLogRatios | HeldOutCounts, *, level: float = 0.95) -> PRCurve:
     """An upper bound of the true curve that holds at all slopes at once.
 
     It can show that a model is bad, but not that it is good: with a weak log-ratio or a small
     sample the bound is high whatever the model.
 
     Args:
-        held_out: Held-out log-ratios of one rule that was fitted on other samples, all independent;
-            not those of several folds.
+        held_out: Held-out log-ratios of one rule that was fitted on other samples, all independent,
+            or counts of them; not those of several folds.
         level: Probability, at least, with which the true curve lies below the bound everywhere; in
             [0.5, 0.999999].
 
@@ -59,13 +61,15 @@ def certify(held_out: HeldOutLogRatios, *, level: float = 0.95) -> PRCurve:
     References:
         :cite:`berk1979`, :cite:`moscovich2017`.
     """
-    check_type("held_out", held_out, HeldOutLogRatios)
+    check_type("held_out", held_out, HeldOutLogRatios, HeldOutCounts)
     if not _LOWEST_LEVEL <= check_share("level", level) <= _HIGHEST_LEVEL:
         raise InvalidInputError(
             f"`level` must lie in [{_LOWEST_LEVEL:g}, {_HIGHEST_LEVEL:g}], got {level}."
         )
     miss = 1.0 - level
     each = 1.0 - (1.0 - miss) ** 0.5
+    if isinstance(held_out, HeldOutCounts):
+        return _certify_counts(held_out, miss)
     if any(np.unique(w).size > 1 for w in held_out.weights):
         raise InvalidInputError("A certificate must count samples, and cannot weigh them.")
     curve = held_out.curve()
@@ -73,6 +77,26 @@ def certify(held_out: HeldOutLogRatios, *, level: float = 0.95) -> PRCurve:
         breakpoints=curve.breakpoints,
         intercepts=_upper_limits(curve.intercepts, held_out.generated.size, each),
         slopes=_upper_limits(curve.slopes, held_out.real.size, each),
+        max_precision=1.0,
+        max_recall=1.0,
+    ).tightened()
+
+
+def _certify_counts(counts: HeldOutCounts, miss: float) -> PRCurve:
+    """The same at some of the slopes of counts, which are fixed beforehand: each at its level."""
+    slopes = COUNTED_SLOPES[::_CERTIFIED]
+    each = miss / (2 * slopes.size)
+    passed, rejected = (
+        betaincinv(count + 1.0, np.maximum(size - count, 1e-9), 1.0 - each)
+        for count, size in (
+            (counts.sizes.generated - counts.called.generated.sum(0), counts.sizes.generated),
+            (counts.called.real.sum(0), counts.sizes.real),
+        )
+    )
+    return PRCurve(
+        breakpoints=np.sqrt(slopes[1:] * slopes[:-1]),
+        intercepts=np.where(passed[::_CERTIFIED] > 1, 1.0, passed[::_CERTIFIED]),
+        slopes=rejected[::_CERTIFIED],
         max_precision=1.0,
         max_recall=1.0,
     ).tightened()

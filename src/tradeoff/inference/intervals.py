@@ -8,7 +8,6 @@ estimates recovery), so the interval has a positive width where a rate is 0 or 1
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +16,10 @@ from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
+from tradeoff.core.counts import HeldOutCounts
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.held_out import HeldOutLogRatios
-from tradeoff.core.law import scale_weights
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference.rejections import Rejections, rejections
 from tradeoff.inference.shares import normal_quantile, wilson_distances
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ __all__ = ["CurveInterval", "curve_interval"]
 
 _NEAR_IDENTITY = 2.0**0.5
 _DRAWS = 4000
-_FEWEST_GROUPS = 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,7 +78,7 @@ class CurveInterval(Result):
 # Sums, and the quantile simulated from them, would otherwise depend on the number of threads.
 @single_threaded
 def curve_interval(
-    held_out: HeldOutLogRatios,
+    held_out: HeldOutLogRatios | HeldOutCounts,
     lam: npt.ArrayLike,
     *,
     level: float = 0.95,
@@ -96,8 +94,8 @@ def curve_interval(
     widened by :math:`\sqrt2`.
 
     Args:
-        held_out: Held-out log-ratios of both sides.
-        lam: Slopes in (0, ∞), shape (n,).
+        held_out: Held-out log-ratios of both sides, or counts of them.
+        lam: Slopes in (0, ∞), shape (n,); of counts, those at which errors are counted.
         level: Confidence level, in (0, 1).
         simultaneous: Whether all intervals cover together with probability `level`.
         always_widen: Whether every interval is widened by :math:`\sqrt2`, so that one that excludes
@@ -116,22 +114,15 @@ def curve_interval(
         array([[0.6 , 0.66]])
 
     """
-    check_type("held_out", held_out, HeldOutLogRatios)
+    check_type("held_out", held_out, HeldOutLogRatios, HeldOutCounts)
     slopes = check_slopes(lam)
     level = check_share("level", level)
     z = normal_quantile(level)
     groups = Sides(None, None) if groups is None else groups
     check_type("groups", groups, Sides)
-    sides = Sides(
-        *(
-            _Rejections.of(log_ratio, weights, slopes, group)
-            for log_ratio, weights, group in zip(
-                held_out.log_ratios, held_out.weights, groups, strict=True
-            )
-        )
-    )
+    sides = rejections(held_out, slopes, groups)
     if simultaneous:
-        z = max(z, _largest_deviation(sides, Sides(slopes, np.ones_like(slopes)), level))
+        z = max(z, _largest_deviation(sides, slopes, level))
     rejected, passed = sides.real.share, 1.0 - sides.generated.share
     below_b, above_b = wilson_distances(rejected, sides.real.size, z)
     below_a, above_a = wilson_distances(passed, sides.generated.size, z)
@@ -144,73 +135,9 @@ def curve_interval(
     return CurveInterval(lam=slopes, level=level, precision=limits, simultaneous=simultaneous)
 
 
-@dataclass(frozen=True, eq=False)
-class _Rejections:
-    """Which samples of one side are called generated at each slope."""
-
-    called: npt.NDArray[np.bool_]  # (n, slopes)
-    weights: FloatArray  # sum to 1
-    groups: npt.NDArray[np.intp]
-
-    @classmethod
-    def of(
-        cls,
-        log_ratio: FloatArray,
-        weights: FloatArray,
-        slopes: FloatArray,
-        groups: npt.ArrayLike | None,
-    ) -> _Rejections:
-        called = log_ratio[:, None] < -np.log(slopes)
-        weights = scale_weights(weights)
-        if groups is None:
-            number = np.arange(log_ratio.size)
-        else:
-            _, number = np.unique(np.asarray(groups), return_inverse=True)
-            if number.shape != log_ratio.shape:
-                raise InvalidInputError(
-                    f"Groups must be named per sample, {log_ratio.size}. Got {number.size}."
-                )
-        return cls(called, weights / weights.sum(), number)
-
-    @cached_property
-    def share(self) -> FloatArray:
-        return np.asarray(self.weights @ self.called)
-
-    @cached_property
-    def deviations(self) -> FloatArray:
-        """Sum of weighted deviations from the share within each group, shape (groups, slopes)."""
-        sums = np.zeros((self.groups.max() + 1, self.share.size))
-        np.add.at(sums, self.groups, self.weights[:, None] * (self.called - self.share))
-        return sums
-
-    @cached_property
-    def size(self) -> FloatArray:
-        """The number of independent samples with the same standard error, at each slope.
-
-        At most Kish's effective size. While few groups disagree, their spread is unknown and the
-        effective number of groups is used.
-        """
-        kish = 1.0 / (self.weights**2).sum()
-        groups = len(self.deviations)
-        if groups == len(self.weights):
-            return np.full(self.share.size, kish)
-        group_weights = np.bincount(self.groups, self.weights)
-        called = np.zeros((groups, self.share.size))
-        np.add.at(called, self.groups, self.called)
-        members = np.bincount(self.groups)[:, None]
-        disagree = np.minimum((called > 0).sum(0), (called < members).sum(0))
-        spread = (self.deviations**2).sum(0) * groups / max(groups - 1, 1)
-        known = (disagree >= _FEWEST_GROUPS) & (spread > 0)
-        binomial = self.share * (1.0 - self.share)
-        size = binomial / np.where(known, spread, 1.0)
-        return np.asarray(np.minimum(np.where(known, size, 1 / (group_weights**2).sum()), kish))
-
-
-def _largest_deviation(sides: Sides[_Rejections], scales: Sides[FloatArray], level: float) -> float:
+def _largest_deviation(sides: Sides[Rejections], slopes: FloatArray, level: float) -> float:
     """Quantile of the largest deviation over slopes, in standard errors, by simulation."""
-    covariance = np.zeros((scales.real.size, scales.real.size))
-    for side, scale in zip(sides, scales, strict=True):
-        covariance += scale[:, None] * (side.deviations.T @ side.deviations) * scale
+    covariance = slopes[:, None] * sides.real.covariance * slopes + sides.generated.covariance
     error = np.sqrt(np.diag(covariance))
     varies = error > 0
     if not varies.any():

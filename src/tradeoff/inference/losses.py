@@ -16,6 +16,7 @@ import numpy as np
 
 from tradeoff._result import Result
 from tradeoff._validation import check_share
+from tradeoff.core.counts import COUNTED_SLOPES, HeldOutCounts
 from tradeoff.inference.intervals import curve_interval
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Losses(Result):
 
 
 def established_losses(
-    held_out: HeldOutLogRatios,
+    held_out: HeldOutLogRatios | HeldOutCounts,
     *,
     level: float = 0.95,
     groups: Sides[npt.NDArray[Any] | None] | None = None,
@@ -89,7 +90,7 @@ def established_losses(
     on the curve at λ = 1 only. Each statement has its own level.
 
     Args:
-        held_out: Held-out log-ratios of both sides.
+        held_out: Held-out log-ratios of both sides, or counts of them.
         level: Confidence level of each statement, above 0.5.
         groups: Group of each sample of both sides, if samples of a group are not independent.
 
@@ -129,9 +130,12 @@ def established_losses(
     )
 
 
-def judged_factor(held_out: HeldOutLogRatios) -> float:
+def judged_factor(held_out: HeldOutLogRatios | HeldOutCounts) -> float:
     """The slope at which precision is judged, and the inverse of that for recall."""
-    return _MARGIN / float(np.clip(held_out.curve().precision(1.0), _SMALLEST_CURVE, 1.0))
+    factor = _MARGIN / float(np.clip(held_out.curve().precision(1.0), _SMALLEST_CURVE, 1.0))
+    if isinstance(held_out, HeldOutCounts):  # the next slope at which errors are counted
+        factor = float(COUNTED_SLOPES[np.searchsorted(COUNTED_SLOPES, factor)])
+    return factor
 
 
 def _first_established(factors: list[float], shares: npt.NDArray[np.float64]) -> tuple[Loss, ...]:

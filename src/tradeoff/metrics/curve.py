@@ -15,10 +15,13 @@ from tradeoff.metrics.score import Score
 from tradeoff.samples import Pair, Side
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tradeoff.core.curve import PRCurve
     from tradeoff.curves import CurveEstimate
+    from tradeoff.curves.counted import EstimatedCurve
 
-__all__ = ["measure"]
+__all__ = ["curve_scores", "measure"]
 
 _FEWEST_GROUPS = 20
 
@@ -44,7 +47,7 @@ def measure(pair: Pair, request: Request) -> Measured:
     )
     enough = min(pair.sizes.values()) >= FEWEST_SAMPLES
     if not enough or has_few_values:
-        return _measured(curve, request)
+        return _measured(estimate, curve, request)
     if request.diagnose:
         curve = replace(curve, diagnosis=diagnose_pair(pair, folds=request.folds, **options))
     can_certify = request.diagnose and not estimate.is_grouped  # independent samples
@@ -53,17 +56,21 @@ def measure(pair: Pair, request: Request) -> Measured:
         curve = replace(curve, single=single)
         if can_certify:
             curve = replace(curve, certificate=single.certificate(level=request.level))
-    return _measured(curve, request)
+    return _measured(estimate, curve, request)
 
 
-def _measured(curve: MeasuredCurve, request: Request) -> Measured:
-    estimate = curve.estimate
+def _measured(estimate: CurveEstimate, curve: MeasuredCurve, request: Request) -> Measured:
     return Measured(
-        scores={key: _score(key, curve, request.level) for key in request.keys},
+        scores=curve_scores(request.keys, curve, request.level),
         values=Sides(*({"log_ratio": s.log_ratios, "fold": s.folds} for s in estimate.sides)),
         provenance={"curve": dict(estimate.provenance)},
         curve=curve,
     )
+
+
+def curve_scores(keys: Sequence[str], curve: MeasuredCurve, level: float) -> dict[str, Score]:
+    """Scores of a curve by key."""
+    return {key: _score(key, curve, level) for key in keys}
 
 
 def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
@@ -90,7 +97,7 @@ def _summary(key: str, curve: PRCurve | None) -> float | None:
 
 
 def _at_headline(
-    key: str, estimate: CurveEstimate, band: PRCurve, level: float
+    key: str, estimate: EstimatedCurve, band: PRCurve, level: float
 ) -> tuple[float, float, float]:
     name = key.partition(".")[2]
     lam = HEADLINE_PRECISION_LAM if name == "precision" else HEADLINE_RECALL_LAM

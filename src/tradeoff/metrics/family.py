@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tradeoff.core.curve import PRCurve
     from tradeoff.curves import CurveEstimate, Diagnosis
+    from tradeoff.curves.counted import CountedCurve
     from tradeoff.metrics.registry import Family
     from tradeoff.metrics.score import Score
     from tradeoff.samples import Pair
@@ -73,7 +74,7 @@ class MeasuredCurve(Result):
         has_few_values: Whether a side repeats so few samples that the curve cannot be trusted.
     """
 
-    estimate: CurveEstimate
+    estimate: CurveEstimate | CountedCurve
     band: PRCurve
     diagnosis: Diagnosis | None = None
     single: CurveEstimate | None = None

@@ -12,7 +12,7 @@ from tradeoff.exceptions import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FAMILIES", "Family", "Metric", "find_metric", "resolve_keys"]
+__all__ = ["FAMILIES", "Family", "Metric", "check_counted", "find_metric", "resolve_keys"]
 
 Better = Literal["higher", "lower", "neither"]
 
@@ -65,6 +65,7 @@ class Family:
         by_default: Whether it is measured unless metrics are chosen.
         extra: Package that it needs, and the extra of tradeoff that installs it.
         needs_labels: Whether both sides must have labels.
+        is_counted: Whether it can be counted part by part, with a frozen rule.
 
     Example:
         >>> from tradeoff.metrics import FAMILIES
@@ -80,6 +81,7 @@ class Family:
     by_default: bool = False
     extra: tuple[str, str] | None = None
     needs_labels: bool = False
+    is_counted: bool = False
 
     def __post_init__(self) -> None:
         for metric in self.metrics:
@@ -110,6 +112,7 @@ FAMILIES: Registry[Family] = Registry(
                 Metric("curve.area", "area under the whole curve"),
             ),
             by_default=True,
+            is_counted=True,
         ),
         Family(
             "knn",
@@ -178,6 +181,7 @@ FAMILIES: Registry[Family] = Registry(
                 ),
             ),
             by_default=True,
+            is_counted=True,
         ),
         Family(
             "kernel",
@@ -249,9 +253,27 @@ def find_metric(key: str) -> Metric | None:
     return all_metrics().get(key)
 
 
-def default_metrics() -> tuple[str, ...]:
-    """Names of the families that are measured unless metrics are chosen."""
-    return tuple(family.name for family in FAMILIES.values() if family.by_default)
+def default_metrics(*, counted: bool = False) -> tuple[str, ...]:
+    """Names of the families that are measured unless metrics are chosen.
+
+    With `counted`, of those that can be counted part by part.
+    """
+    return tuple(
+        family.name
+        for family in FAMILIES.values()
+        if family.by_default and (family.is_counted or not counted)
+    )
+
+
+def check_counted(keys: Iterable[str]) -> None:
+    """Refuse metrics that cannot be counted part by part."""
+    for key in keys:
+        if not FAMILIES[key.partition(".")[0]].is_counted:
+            can = ", ".join(default_metrics(counted=True))
+            raise InvalidInputError(
+                f"`{key}` needs all samples at once, and a frozen rule counts them part by part: "
+                f"choose among {can}, or leave `rule` as it is."
+            )
 
 
 def resolve_keys(metrics: Iterable[str]) -> tuple[str, ...]:

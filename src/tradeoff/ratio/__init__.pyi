@@ -2,6 +2,7 @@ from .base import Estimator, LogRatio
 from .calibrated import Calibrated, Reliability, calibrated_ratio, reliability
 from .classifier import Classifier
 from .discriminator import Discriminator
+from .frozen import FrozenRule
 from .gaussian import Gaussians
 from .logistic import Logistic
 from .neighbors import Neighbors
@@ -17,6 +18,7 @@ __all__ = [
     "Discriminator",
     "Estimator",
     "EstimatorDeclaration",
+    "FrozenRule",
     "Gaussians",
     "LogRatio",
     "Logistic",

@@ -79,6 +79,11 @@ class WeightedSum:
         """Scores of shape (n,)."""
         return np.asarray(_columns(scores, self.scale_hints) @ self.weights)
 
+    def spreads(self, scores: MemberScores) -> FloatArray:
+        """How much each member and each hint moves the sum over these samples."""
+        columns = _columns(scores, self.scale_hints)[:, :-1]
+        return np.asarray(np.abs(self.weights[:-1]) * columns.std(0))
+
 
 @dataclass(frozen=True, eq=False)
 class Combiner:

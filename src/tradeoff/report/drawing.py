@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff.core.counts import BAND_SLOPES
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.curves.estimate import BAND_SLOPES
 from tradeoff.report.base import COLORS
 
 if TYPE_CHECKING:

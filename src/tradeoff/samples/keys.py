@@ -20,16 +20,35 @@ if TYPE_CHECKING:
 
     from tradeoff._validation import FloatArray
 
-__all__ = ["draw_keys", "group_keys", "mixed_keys", "row_keys"]
+__all__ = ["draw_keys", "group_keys", "mixed_keys", "quick_keys", "row_keys"]
 
 _HASH_KEY = bytes(16)
 _BLOCK = 512  # rows, which stay in the cache while they are hashed
+_SALT = 20_261_116
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def row_keys(x: FloatArray) -> npt.NDArray[np.uint64]:
     """A hash of each row, shape (n,)."""
     return _hashed(_contents(x))
+
+
+def quick_keys(x: npt.NDArray[np.float32], seed: int = 0) -> npt.NDArray[np.uint64]:
+    """A hash of each row in single precision, shape (n,): ten times as fast as `row_keys`.
+
+    A sum of products of 32-bit words with random odd numbers, modulo 2⁶⁴, mixed. It is made for
+    samples as they come, not for rows that somebody chose to collide.
+    """
+    factors = np.random.default_rng(_SALT).integers(
+        0, 2**64, x.shape[1] + 1, dtype=np.uint64
+    ) | np.uint64(1)
+    found = np.empty(len(x), np.uint64)
+    for start in range(0, len(x), _BLOCK):
+        rows = np.ascontiguousarray(x[start : start + _BLOCK] + np.float32(0))
+        words = rows.view(np.uint32).astype(np.uint64)
+        words *= factors[:-1]
+        found[start : start + _BLOCK] = words.sum(1, dtype=np.uint64)
+    return mixed_keys(found + factors[-1], seed + 1)
 
 
 def _contents(x: FloatArray) -> Iterator[memoryview]:

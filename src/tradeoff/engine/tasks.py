@@ -1,0 +1,255 @@
+"""One task for each part of the data: on this machine, or on a Ray cluster.
+
+An engine takes a function, something that all calls share, and items; it gives back the results in
+the order in which they are ready. What a task raises about its data comes back as a `Failure`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+from tradeoff._extras import import_extra
+from tradeoff._validation import check_count
+from tradeoff.exceptions import InvalidInputError, UnreadableError, first_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["Engine", "Failure", "LocalEngine", "RayEngine", "open_engine"]
+
+_TRIES = 3
+_AHEAD = 2  # tasks that wait for each worker
+_OBJECT_STORE = 500_000_000
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a task has no result.
+
+    Args:
+        sentence: What went wrong.
+    """
+
+    sentence: str
+
+
+class Engine(Protocol):
+    """Where tasks run."""
+
+    def run(
+        self,
+        task: Callable[[Any, Any], Any],
+        shared: Any,
+        items: Sequence[Any],
+        *,
+        stays: bool = False,
+    ) -> Iterator[tuple[int, Any]]:
+        """Numbers of items and their results, or failures, as they come.
+
+        Args:
+            task: Function of what is shared and of an item.
+            shared: What all calls share.
+            items: What each call is about.
+            stays: Whether workers keep what is shared, which is slow to load, between calls.
+        """
+
+
+def _attempt(task: Callable[[Any, Any], Any], shared: Any, item: Any) -> Any:
+    """A result, or what is wrong with the data; products round the same on any worker."""
+    try:
+        with threadpool_limits(1):
+            return task(shared, item)
+    except (UnreadableError, InvalidInputError) as error:
+        return Failure(str(error))
+
+
+_shared: Any = None
+
+
+def _share(value: Any) -> None:
+    global _shared
+    _shared = value
+
+
+def _with_shared(task: Callable[[Any, Any], Any], item: Any) -> Any:
+    return _attempt(task, _shared, item)
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Processes on this machine.
+
+    Args:
+        workers: Number of processes; as many as cores if None. One works in this process.
+
+    Example:
+        >>> from tradeoff.engine import LocalEngine
+        >>> sorted(LocalEngine(workers=1).run(lambda shared, item: shared + item, 10, [1, 2]))
+        [(0, 11), (1, 12)]
+    """
+
+    workers: int | None = None
+
+    def run(
+        self,
+        task: Callable[[Any, Any], Any],
+        shared: Any,
+        items: Sequence[Any],
+        *,
+        stays: bool = False,
+    ) -> Iterator[tuple[int, Any]]:
+        """Results as they come; an item whose worker died is tried again, three times in all."""
+        workers = (
+            joblib.cpu_count() if self.workers is None else check_count("workers", self.workers)
+        )
+        if workers == 1:
+            yield from ((i, _attempt(task, shared, item)) for i, item in enumerate(items))
+            return
+        tries = [0] * len(items)
+        todo = deque(range(len(items)))
+        while todo:
+            yield from self._until_broken(task, shared, items, todo, tries, workers)
+
+    def _until_broken(
+        self,
+        task: Callable[[Any, Any], Any],
+        shared: Any,
+        items: Sequence[Any],
+        todo: deque[int],
+        tries: list[int],
+        workers: int,
+    ) -> Iterator[tuple[int, Any]]:
+        """Run what is to do until a worker dies; its items are put back, or given up."""
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        pending: dict[Any, int] = {}
+        with ProcessPoolExecutor(workers, initializer=_share, initargs=(shared,)) as pool:
+            while todo or pending:
+                try:
+                    while todo and len(pending) < _AHEAD * workers:
+                        pending[pool.submit(_with_shared, task, items[todo[0]])] = todo[0]
+                        todo.popleft()
+                    for done in wait(pending, return_when=FIRST_COMPLETED).done:
+                        result = done.result()
+                        yield pending.pop(done), result
+                except BrokenProcessPool:
+                    break
+        for i in sorted(pending.values(), reverse=True):
+            tries[i] += 1
+            if tries[i] < _TRIES:
+                todo.appendleft(i)
+            else:
+                yield i, Failure(f"its worker died {_TRIES} times, perhaps for lack of memory.")
+
+
+@dataclass(frozen=True)
+class RayEngine:
+    """A Ray cluster: one that runs, or one that is started on this machine.
+
+    Args:
+        address: Address of a running cluster, or "auto"; a new one is started if None.
+        workers: Number of tasks at a time; as many as the cluster has cores if None.
+        gpus: GPUs of each task, which may be a fraction.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+    gpus: float = 0.0
+
+    def connect(self) -> Any:
+        """Ray, connected to the cluster; nothing is reported to anybody."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        ray = import_extra("ray", extra="ray", purpose="Counting on a cluster")
+        if not ray.is_initialized():
+            options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+            if self.address is None:
+                options |= {
+                    "num_cpus": self.workers or joblib.cpu_count(),
+                    "include_dashboard": False,
+                    "object_store_memory": _OBJECT_STORE,
+                }
+            try:
+                ray.init(address=self.address, **options)
+            except (ConnectionError, RuntimeError, ValueError) as error:
+                raise InvalidInputError(
+                    f"No Ray cluster answers at `{self.address}`: {first_line(error)}."
+                ) from None
+        return ray
+
+    def run(
+        self,
+        task: Callable[[Any, Any], Any],
+        shared: Any,
+        items: Sequence[Any],
+        *,
+        stays: bool = False,
+    ) -> Iterator[tuple[int, Any]]:
+        """Results as they come; a task whose worker or node died is tried again by Ray."""
+        ray = self.connect()
+        common = ray.put(shared)
+        workers = self.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        submit = self._actors(ray, common, workers) if stays else self._tasks(ray, common)
+        todo, pending = deque(range(len(items))), dict[Any, int]()
+        while todo or pending:
+            while todo and len(pending) < _AHEAD * workers:
+                i = todo.popleft()
+                pending[submit(task, items[i])] = i
+            ready, _ = ray.wait(list(pending), num_returns=1)
+            i = pending.pop(ready[0])
+            try:
+                result = ray.get(ready[0])
+            except ray.exceptions.RayTaskError:
+                raise
+            except ray.exceptions.RayError as error:
+                result = Failure(f"its worker died: {first_line(error)}.")
+            yield i, result
+
+    def _tasks(self, ray: Any, common: Any) -> Callable[..., Any]:
+        attempt = ray.remote(max_retries=_TRIES, num_cpus=1, num_gpus=self.gpus)(_attempt)
+        return lambda task, item: attempt.remote(task, common, item)
+
+    def _actors(self, ray: Any, common: Any, workers: int) -> Callable[..., Any]:
+        """Workers that take turns and keep what is shared, such as a network on a GPU."""
+        remote = ray.remote(
+            num_cpus=1, num_gpus=self.gpus, max_restarts=_TRIES, max_task_retries=_TRIES
+        )(_Worker)
+        actors = deque(remote.remote(common) for _ in range(workers))
+
+        def submit(task: Callable[[Any, Any], Any], item: Any) -> Any:
+            actors.rotate(-1)
+            return actors[0].call.remote(task, item)
+
+        return submit
+
+
+class _Worker:
+    """An actor of Ray."""
+
+    def __init__(self, shared: Any) -> None:
+        self.shared = shared
+
+    def call(self, task: Callable[[Any, Any], Any], item: Any) -> Any:
+        return _attempt(task, self.shared, item)
+
+
+def open_engine(engine: Any, *, address: str | None = None, workers: int | None = None) -> Engine:
+    """An engine by name, "local" or "ray", or as it is."""
+    if engine == "local":
+        if address is not None:
+            raise InvalidInputError('`address` is that of a Ray cluster: pass engine="ray".')
+        return LocalEngine(workers)
+    if engine == "ray":
+        return RayEngine(address, workers)
+    if not hasattr(engine, "run"):
+        raise InvalidInputError(f"`engine` must be local, ray, or an engine. Got {engine!r}.")
+    found: Engine = engine
+    return found

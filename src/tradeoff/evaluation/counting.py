@@ -1,0 +1,375 @@
+"""Evaluation by counting the errors of a frozen rule, part by part and in any order.
+
+Samples in memory are two parts. Samples in many files are as many parts, each a task of an engine;
+its counts go into a ledger, so that a run that was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tradeoff._progress import track
+from tradeoff._sides import Sides
+from tradeoff.core.held_out import HeldOutLogRatios
+from tradeoff.curves.estimate import CurveEstimate, HeldOut
+from tradeoff.curves.plan import CountingPlan, choose_rows, share_bounds
+from tradeoff.curves.state import CountingState, KeptSamples
+from tradeoff.data.base import Broken
+from tradeoff.data.shards import Shard, ShardReader, list_shards
+from tradeoff.engine.ledger import Ledger
+from tradeoff.engine.tasks import Engine, Failure
+from tradeoff.evaluation.findings import findings_of, warnings_of
+from tradeoff.evaluation.result import Evaluation, SampleValues
+from tradeoff.evaluation.verdict import verdict_of
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.explain.explain import explain_pair
+from tradeoff.metrics.curve import curve_scores
+from tradeoff.metrics.family import Measured, MeasuredCurve
+from tradeoff.metrics.registry import resolve_keys
+from tradeoff.metrics.score import Score
+from tradeoff.moments import frechet_distance
+from tradeoff.provenance import software_versions
+from tradeoff.samples import Pair, Side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tradeoff.curves.counted import CountedCurve
+    from tradeoff.curves.plan import Chosen
+    from tradeoff.data.base import Source
+    from tradeoff.explain import Explanation
+    from tradeoff.settings import Settings
+
+__all__ = ["Counted", "count_pair", "count_shard", "count_shards", "working_folder"]
+
+_FRECHET = "frechet.distance"
+_SIDES = Sides._fields
+_FEWEST_EXPLAINED = 160  # kept samples of each side
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Counted:
+    """What was counted, and all that else belongs to a result.
+
+    Args:
+        state: Counts of both sides.
+        settings: Settings of the measurement.
+        encoder: Name, preprocessing and weights of the encoder.
+        broken: Items and files that could not be read, by side.
+        sources: Sources of both sides, from which shown samples are read; None where there are
+            only features.
+        embedder: The encoder, which names the columns of tables.
+        warnings: What else is to be said.
+    """
+
+    state: CountingState
+    settings: Settings
+    encoder: Mapping[str, str]
+    broken: Mapping[str, tuple[Broken, ...]]
+    sources: Sides[Source | None] = Sides(None, None)  # noqa: RUF009, a plain tuple
+    embedder: Any = None
+    warnings: tuple[str, ...] = field(default=())
+
+    def evaluation(self) -> Evaluation:
+        """The result."""
+        settings, state = self.settings, self.state
+        measured = self._measured(state.result())
+        curve, scores = measured.curve, measured.scores
+        assert curve is not None
+        verdict = verdict_of(curve, state.sizes, settings.level)
+        columns = int(state.plan.rule.about["columns"])
+        return Evaluation(
+            scores=scores,
+            verdict=verdict,
+            findings=findings_of(verdict, scores),
+            warnings=warnings_of(measured, settings, state.sizes, columns) + self.warnings,
+            curve=curve.band,
+            certificate=curve.certificate,
+            broken=self.broken,
+            explanation=self._explanation(curve),
+            samples={
+                name: SampleValues(
+                    tuple(kept.ids.tolist()),
+                    tuple(label or None for label in kept.labels.tolist()),
+                    {"log_ratio": kept.log_ratios},
+                )
+                for name, kept in zip(_SIDES, self._kept, strict=True)
+            },
+            settings=settings,
+            provenance={
+                "measured": list(scores),
+                **self.encoder,
+                "columns": columns,
+                "samples": state.sizes,
+                "broken": {side: len(items) for side, items in self.broken.items()},
+                "estimator": str(settings.estimator),
+                "protocol": None,
+                "seed": settings.seed,
+                **measured.provenance,
+                "versions": software_versions(),
+            },
+        )
+
+    def _measured(self, estimate: CountedCurve) -> Measured:
+        """Scores of the curve and of moments."""
+        settings = self.settings
+        curve = MeasuredCurve(
+            estimate=estimate,
+            band=estimate.with_band(level=settings.level),
+            certificate=None if estimate.is_grouped else estimate.certificate(level=settings.level),
+        )
+        keys = resolve_keys(settings.metrics or ())
+        scores = curve_scores([key for key in keys if key != _FRECHET], curve, settings.level)
+        if (moments := self.state.moments()) is not None:
+            distance = frechet_distance(real=moments.real, generated=moments.generated)
+            scores[_FRECHET] = Score(value=distance)
+        return Measured(scores=scores, curve=curve, provenance={"curve": dict(estimate.provenance)})
+
+    @property
+    def _kept(self) -> Sides[KeptSamples]:
+        return Sides(*(side.sampled for side in self.state.sides))
+
+    def _explanation(self, curve: MeasuredCurve) -> Explanation | None:
+        """What is missed and invented among the samples that were kept."""
+        enough = min(kept.keys.size for kept in self._kept) >= _FEWEST_EXPLAINED
+        if not self.settings.explain or not enough:
+            return None
+        pair = Pair(*map(_side_of, _SIDES, self._kept))
+        return explain_pair(
+            pair,
+            _estimate(self._kept, halves=False),
+            _estimate(self._kept, halves=True),
+            losses=curve.estimate.losses(level=self.settings.level),
+            sources=self.sources,
+            encoder=self.embedder,
+            estimator=self.settings.estimator,
+            level=self.settings.level,
+            seed=self.settings.seed,
+        )
+
+
+def _side_of(name: str, kept: KeptSamples) -> Side:
+    labels = tuple(label or None for label in kept.labels.tolist())
+    return Side(
+        name=name,
+        features=kept.features,
+        ids=tuple(kept.ids.tolist()),
+        labels=labels if any(labels) else (),
+    )
+
+
+def _estimate(kept: Sides[KeptSamples], *, halves: bool) -> CurveEstimate:
+    """The curve of the kept samples; of one half, while the other forms groups, or of all."""
+    sides = []
+    for side in kept:
+        first = side.keys % np.uint64(2) == 0 if halves else np.ones(side.keys.size, bool)
+        sides.append(
+            HeldOut(
+                log_ratios=np.where(first, side.log_ratios, np.nan),
+                folds=np.where(first, 0, 1),
+                training_log_ratios=np.where(first, np.nan, side.log_ratios) if halves else None,
+            )
+        )
+    held_out = HeldOutLogRatios(
+        real=sides[0].log_ratios[sides[0].counted], generated=sides[1].log_ratios[sides[1].counted]
+    )
+    raw = held_out.curve()
+    return CurveEstimate(
+        raw=raw, curve=raw.clipped(), real=sides[0], generated=sides[1], provenance={"folds": 1}
+    )
+
+
+def count_pair(pair: Pair, settings: Settings, encoder: Mapping[str, str]) -> CountingState:
+    """Counts of samples in memory."""
+    plan = CountingPlan.of(
+        real=pair.real.features,
+        generated=pair.generated.features,
+        estimator=settings.estimator,
+        moments=_wants_moments(settings),
+        seed=settings.seed,
+        about=_about(settings, encoder),
+    )
+    state = CountingState(plan)
+    for side in pair:
+        state.update(side.name, side.features, ids=side.ids or None, labels=side.labels or None)
+    return state
+
+
+def choose_from_shard(
+    shared: tuple[ShardReader, Sides[int], int], item: tuple[str, Shard]
+) -> Chosen:
+    """A task: keys and features of the samples of a shard that fit the rule."""
+    reader, bounds, seed = shared
+    side, shard = item
+    bound = bounds[_SIDES.index(side)]
+    found = [
+        choose_rows(batch.features, bound, groups=batch.groups, seed=seed)
+        for batch in reader(shard)
+    ]
+    return _joined(found)
+
+
+def count_shard(shared: tuple[ShardReader, CountingPlan], item: tuple[str, Shard]) -> bytes:
+    """A task: the state of a shard."""
+    reader, plan = shared
+    side, shard = item
+    state = CountingState(plan)
+    for batch in reader(shard):
+        state.update(side, batch.features, ids=batch.ids, labels=batch.labels, groups=batch.groups)
+    return state.to_bytes()
+
+
+def count_shards(
+    sources: Sides[str],
+    settings: Settings,
+    *,
+    engine: Engine,
+    reader: ShardReader,
+    encoder: Mapping[str, str],
+    folder: Path,
+    keeps: bool = True,
+    progress: bool = True,
+) -> tuple[CountingState, dict[str, tuple[Broken, ...]]]:
+    """Counts of samples in many files, and the files that could not be read.
+
+    Args:
+        sources: Paths or addresses of both sides.
+        settings: Settings of the measurement.
+        engine: Where tasks run.
+        reader: How rows are read.
+        encoder: Name, preprocessing and weights of the encoder.
+        folder: Folder of the plan and of the ledger, with which a run goes on, also with more
+            files.
+        keeps: Whether the folder is kept.
+        progress: Whether to show progress lines.
+    """
+    shards = [
+        (side, shard)
+        for side, source in zip(_SIDES, sources, strict=True)
+        for shard in list_shards(source, reader)
+    ]
+    plan = _plan_of(shards, settings, engine, reader, encoder, folder, progress=progress)
+    with Ledger(folder / "counts.ledger", plan=plan.digest) as ledger:
+        _check_unchanged(ledger, shards)
+        todo = [item for item in shards if _name(item) not in ledger]
+        failures: dict[str, list[Broken]] = {side: [] for side in _SIDES}
+        tasks = engine.run(count_shard, (reader, plan), todo)
+        for i, result in track(tasks, "counting", total=len(todo), progress=progress):
+            if not isinstance(result, Failure):
+                ledger.add(_name(todo[i]), result)
+            elif settings.broken == "skip":
+                failures[todo[i][0]].append(Broken(todo[i][1].uri, result.sentence))
+            else:
+                raise _stopped(result, f" What was counted is kept in `{folder}`." * keeps)
+        state = CountingState(plan)
+        for content in ledger.values():
+            state.merge(CountingState.from_bytes(content, plan))
+    unread = {side: tuple(sorted(items, key=str)) for side, items in failures.items()}
+    return state, unread
+
+
+def _stopped(failure: Failure, kept: str = "") -> InvalidInputError:
+    return InvalidInputError(
+        f'{failure.sentence} Repair it and run again, or pass broken="skip" (--broken skip).{kept}'
+    )
+
+
+def _name(item: tuple[str, Shard]) -> str:
+    side, shard = item
+    return f"{side} {shard.name}"
+
+
+def _check_unchanged(ledger: Ledger, shards: Sequence[tuple[str, Shard]]) -> None:
+    """A file that changed after it was counted would be counted twice."""
+    counted = {name.rpartition("@")[0] for name in ledger}
+    for item in shards:
+        name = _name(item)
+        if name not in ledger and name.rpartition("@")[0] in counted:
+            raise InvalidInputError(
+                f"`{item[1].uri}` has changed since it was counted: start again in another folder."
+            )
+
+
+@contextmanager
+def working_folder(folder: str | Path | None) -> Iterator[Path]:
+    """A folder of the user, created if needed; or one that is gone in the end."""
+    if folder is not None:
+        place = Path(folder)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInputError(f"`{folder}` cannot be created: {error.strerror}.") from None
+        yield place
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        yield Path(temporary)
+
+
+def _plan_of(
+    shards: Sequence[tuple[str, Shard]],
+    settings: Settings,
+    engine: Engine,
+    reader: ShardReader,
+    encoder: Mapping[str, str],
+    place: Path,
+    *,
+    progress: bool,
+) -> CountingPlan:
+    """The plan of an earlier run in this folder, or a new one."""
+    about = _about(settings, encoder)
+    if (place / "plan.json").exists():
+        plan = CountingPlan.load(place)
+        if (dict(plan.about), plan.seed, plan.grid is not None) != (
+            about,
+            settings.seed,
+            _wants_moments(settings),
+        ):
+            raise InvalidInputError(
+                f"`{place}` belongs to another run, with another encoder, estimator, seed or other "
+                "metrics: choose another folder."
+            )
+        return plan
+    sizes = Sides(*(sum(s.rows for side, s in shards if side == name) for name in _SIDES))
+    bounds = sizes.map(share_bounds)
+    chosen: dict[str, list[Chosen]] = {side: [] for side in _SIDES}
+    tasks = engine.run(choose_from_shard, (reader, bounds, settings.seed), shards)
+    for i, result in track(tasks, "choosing", total=len(shards), progress=progress):
+        if isinstance(result, Failure):
+            if settings.broken == "stop":
+                raise _stopped(result)
+            continue
+        chosen[shards[i][0]].append(result)
+    for side, parts in chosen.items():
+        if not parts:
+            raise InvalidInputError(f"No file of `{side}` can be read.")
+    both = Sides(*map(_joined, chosen.values()))
+    plan = CountingPlan.fit(
+        both,
+        sizes,
+        bounds,
+        estimator=settings.estimator,
+        moments=_wants_moments(settings),
+        seed=settings.seed,
+        about=about,
+    )
+    plan.save(place)
+    return plan
+
+
+def _joined(parts: Sequence[Chosen]) -> Chosen:
+    keys, rows = zip(*parts, strict=True)
+    return np.concatenate(keys), np.concatenate(rows)
+
+
+def _about(settings: Settings, encoder: Mapping[str, str]) -> dict[str, str]:
+    return {**encoder, "estimator": str(settings.estimator)}
+
+
+def _wants_moments(settings: Settings) -> bool:
+    return _FRECHET in resolve_keys(settings.metrics or ())

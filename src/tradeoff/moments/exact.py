@@ -1,0 +1,100 @@
+"""Sums of values and of their products as integers: the same whatever the order of the rows.
+
+Columns are shifted and scaled to about 17 bits and rounded. Products of such integers add up
+without rounding, so that moments of parts merge to the same bits in any order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tradeoff._threads import single_threaded
+from tradeoff.moments.frechet import Moments
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tradeoff._validation import FloatArray
+
+__all__ = ["ExactSums", "Grid"]
+
+_BITS = 17
+_MOST = 2.0**19  # farther values are counted as this far
+_BLOCK = 512  # rows; products of 38 bits of so many rows are exact in float64
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """How columns become integers.
+
+    Args:
+        center: Value of each column that becomes 0, shape (d,).
+        exponent: Power of two by which each column is multiplied, shape (d,).
+    """
+
+    center: npt.NDArray[np.float32]
+    exponent: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, x: npt.NDArray[np.float32]) -> Grid:
+        """A grid on which these rows, shape (n, d), take 17 bits."""
+        center = x.mean(0, dtype=np.float64).astype(np.float32)
+        largest = np.abs(x - center).max(0).astype(np.float64)
+        used = np.ceil(np.log2(np.maximum(largest, 1e-300)))
+        return cls(center, np.clip(_BITS - used, -1000, 1000).astype(np.int64))
+
+    def __call__(self, x: npt.NDArray[np.float32]) -> FloatArray:
+        """Rows as integers, in float64."""
+        found = (x - self.center).astype(np.float64)
+        np.ldexp(found, self.exponent, out=found)
+        return np.asarray(np.clip(np.rint(found, out=found), -_MOST, _MOST, out=found))
+
+
+@dataclass
+class ExactSums:
+    """Number, sums and sums of products of rows on a grid.
+
+    Args:
+        count: Number of rows.
+        sums: Sum of each column, shape (d,).
+        products: Sums of products of columns, shape (d, d).
+    """
+
+    count: int
+    sums: npt.NDArray[np.int64]
+    products: npt.NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, columns: int) -> ExactSums:
+        """Of no rows."""
+        return cls(0, np.zeros(columns, np.int64), np.zeros((columns, columns), np.int64))
+
+    @single_threaded
+    def update(self, rows: FloatArray) -> None:
+        """Add rows, as a grid made them integers."""
+        self.count += len(rows)
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK]
+            self.sums += block.sum(0).astype(np.int64)
+            self.products += (block.T @ block).astype(np.int64)
+
+    def merge(self, other: ExactSums) -> None:
+        """Add the rows of another part."""
+        self.count += other.count
+        self.sums += other.sums
+        self.products += other.products
+
+    def moments(self, grid: Grid) -> Moments:
+        """Number, mean and scatter in the units of the columns."""
+        count = max(self.count, 1)
+        mean = self.sums / count
+        scatter = self.products - np.outer(mean, self.sums)
+        exponent = -grid.exponent
+        return Moments(
+            self.count,
+            grid.center.astype(np.float64) + np.ldexp(mean, exponent),
+            np.ldexp(0.5 * (scatter + scatter.T), exponent[:, None] + exponent),
+        )

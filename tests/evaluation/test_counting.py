@@ -1,0 +1,353 @@
+"""Counting part by part gives the same result everywhere, after whatever interruption."""
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from benchmarks.datasets import cifar10, cifar_pixels
+from tests.cli.run import tradeoff
+from tradeoff import evaluate
+from tradeoff._sides import Sides
+from tradeoff.curves import CountingPlan, CountingState
+from tradeoff.data.shards import ShardReader, list_shards
+from tradeoff.engine import LocalEngine, RayEngine
+from tradeoff.engine.ledger import Ledger
+from tradeoff.evaluation.counting import count_shards
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.settings import Settings
+
+OPTIONS = {"rule": "frozen", "estimator": "gaussians", "progress": False}
+SETTINGS = Settings(rule="frozen", estimator="gaussians")
+ENCODER = {"encoder": "identity"}
+FILES = 6
+
+
+def write(folder, side, shift, rows=500, files=FILES, columns=8):
+    (folder / side).mkdir()
+    for i in range(files):
+        rng = np.random.default_rng([int(shift * 10), i])
+        x = rng.normal(shift, 1, (rows, columns)).astype(np.float32)
+        values = pa.FixedSizeListArray.from_arrays(pa.array(x.ravel()), columns)
+        labels = pa.array(rng.choice(["cat", "dog"], rows))
+        table = pa.table({"features": values, "label": labels})
+        path = folder / side / f"{i}.parquet"
+        pq.write_table(table, path, row_group_size=200, write_page_checksum=True)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shards")
+    write(folder, "real", 0.0)
+    write(folder, "generated", 0.3)
+    return folder
+
+
+def sources(folder):
+    return {side: str(folder / side) for side in ("real", "generated")}
+
+
+@pytest.fixture(scope="module")
+def result(folder):
+    return evaluate(**sources(folder), **OPTIONS)
+
+
+def state_of(folder, place, engine, batch=65_536):
+    place.mkdir(exist_ok=True)
+    state, unread = count_shards(
+        Sides(**sources(folder)),
+        SETTINGS,
+        engine=engine,
+        reader=ShardReader(label="label", batch_rows=batch),
+        encoder=ENCODER,
+        folder=place,
+        progress=False,
+    )
+    return state, unread
+
+
+RAY = pytest.param(RayEngine, 2, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("kind", "workers"), [(LocalEngine, 1), (LocalEngine, 2), RAY])
+def test_the_result_is_that_of_one_machine(folder, result, kind, workers):
+    found = evaluate(**sources(folder), engine=kind(workers=workers), **OPTIONS)
+    assert found.to_json() == result.to_json()
+    assert found.samples["real"].ids == found.samples["real"].ids
+
+
+@pytest.mark.parametrize("kind", [LocalEngine, pytest.param(RayEngine, marks=pytest.mark.slow)])
+def test_states_are_the_same_bytes(folder, tmp_path, kind):
+    wanted = state_of(folder, tmp_path / "1", LocalEngine(1))[0].to_bytes()
+    for number, (workers, batch) in enumerate([(2, 64), (4, 333)]):
+        found, _ = state_of(folder, tmp_path / f"{kind} {number}", kind(workers=workers), batch)
+        assert found.to_bytes() == wanted
+
+
+class Backwards(LocalEngine):
+    """An engine that takes items from the end."""
+
+    def run(self, task, shared, items, *, stays=False):
+        for i in reversed(range(len(items))):
+            for _, result in super().run(task, shared, items[i : i + 1], stays=stays):
+                yield i, result
+
+
+class Interrupted(LocalEngine):
+    """An engine that dies after some results."""
+
+    def run(self, task, shared, items, *, stays=False):
+        counting = len(items) == 2 * FILES and "count" in task.__name__
+        for number, found in enumerate(super().run(task, shared, items, stays=stays)):
+            if counting and number == 3:
+                raise KeyboardInterrupt
+            yield found
+
+
+def test_neither_order_nor_interruption_changes_anything(folder, tmp_path):
+    wanted = state_of(folder, tmp_path / "1", LocalEngine(1))[0].to_bytes()
+    assert state_of(folder, tmp_path / "2", Backwards(1))[0].to_bytes() == wanted
+    with pytest.raises(KeyboardInterrupt):
+        state_of(folder, tmp_path / "3", Interrupted(1))
+    digest = CountingPlan.load(tmp_path / "3").digest
+    with Ledger(tmp_path / "3" / "counts.ledger", plan=digest) as ledger:
+        assert len(ledger) == 3
+    assert state_of(folder, tmp_path / "3", LocalEngine(1))[0].to_bytes() == wanted
+    # All is counted: a third run has nothing to do.
+    assert state_of(folder, tmp_path / "3", LocalEngine(1))[0].to_bytes() == wanted
+
+
+def test_more_files_are_added_later(folder, tmp_path):
+    few = tmp_path / "few"
+    shutil.copytree(folder, few)
+    late = [few / side / "5.parquet" for side in ("real", "generated")]
+    contents = [(path, path.read_bytes()) for path in late]
+    for path in late:
+        path.unlink()
+    first, _ = state_of(few, tmp_path / "ledger", LocalEngine(1))
+    for path, content in contents:
+        path.write_bytes(content)
+    both, _ = state_of(few, tmp_path / "ledger", LocalEngine(1))
+    assert first.sizes == {"real": 2500, "generated": 2500}
+    assert both.sizes == {"real": 3000, "generated": 3000}
+    assert both.plan.digest == first.plan.digest
+    os.utime(late[0], ns=(1, 1))
+    with pytest.raises(InvalidInputError, match="has changed since it was counted"):
+        state_of(few, tmp_path / "ledger", LocalEngine(1))
+
+
+def test_a_broken_file_is_named_and_can_be_repaired(folder, tmp_path):
+    damaged = tmp_path / "damaged"
+    shutil.copytree(folder, damaged)
+    path = damaged / "generated" / "2.parquet"
+    good = path.read_bytes()
+    path.write_bytes(good[:300] + bytes(2000) + good[2300:])
+    options = OPTIONS | {"engine": LocalEngine(1), "ledger": tmp_path / "ledger"}
+    found = evaluate(**sources(damaged), **options)
+    assert found.broken["generated"][0].id == str(path)
+    assert found.provenance["samples"]["generated"] == 2500
+    assert "1 of the files of `generated` could not be read" in " ".join(found.warnings)
+    with pytest.raises(InvalidInputError, match=r"2.parquet` cannot be .* Repair it and run again"):
+        state_of_stopping(damaged, tmp_path / "other")
+    path.write_bytes(good)
+    again = evaluate(**sources(damaged), **options)
+    assert again.provenance["samples"]["generated"] == 3000
+    assert not again.broken["generated"]
+
+
+def state_of_stopping(folder, place):
+    place.mkdir()
+    return count_shards(
+        Sides(**sources(folder)),
+        Settings(rule="frozen", estimator="gaussians", broken="stop"),
+        engine=LocalEngine(1),
+        reader=ShardReader(),
+        encoder=ENCODER,
+        folder=place,
+        progress=False,
+    )
+
+
+@pytest.mark.slow
+def test_a_killed_driver_goes_on_where_it_stopped(folder, result, tmp_path):
+    """A process that is killed while it counts, and started again, ends with the same result."""
+    command = [sys.executable, "-m", "tradeoff", "evaluate", "--engine", "local", "--workers", "1"]
+    command += ["--estimator", "gaussians", "--ledger", str(tmp_path / "ledger"), "--json"]
+    for side, path in sources(folder).items():
+        command += [f"--{side}", path]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    ledger = tmp_path / "ledger" / "counts.ledger"
+    deadline = time.monotonic() + 120
+    while not (ledger.exists() and ledger.stat().st_size > 1000) and time.monotonic() < deadline:
+        time.sleep(0.002)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    wanted = json.loads(result.to_json(curves=False))
+    assert json.loads(done.stdout) == wanted
+
+
+@pytest.mark.slow
+def test_a_worker_and_a_node_may_die(folder, result):
+    """On a real cluster of two nodes, of which one is stopped while it counts."""
+    ray = pytest.importorskip("ray")
+    cluster_utils = pytest.importorskip("ray.cluster_utils")
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray.shutdown()
+    cluster = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
+    second = cluster.add_node(num_cpus=1)
+    try:
+        engine = StopsNode(address=cluster.address, cluster=cluster, node=second)
+        found = evaluate(**sources(folder), engine=engine, **OPTIONS)
+        assert found.to_json() == result.to_json()
+        deadline = time.monotonic() + 60  # the cluster takes a while to notice
+        while sum(node["Alive"] for node in ray.nodes()) == 2 and time.monotonic() < deadline:
+            time.sleep(0.5)
+        assert sum(node["Alive"] for node in ray.nodes()) == 1
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+class StopsNode(RayEngine):
+    """Stops a node of the cluster after the first counted shard."""
+
+    def __init__(self, *, address, cluster, node):
+        super().__init__(address=address)
+        object.__setattr__(self, "cluster", cluster)
+        object.__setattr__(self, "node", node)
+
+    def run(self, task, shared, items, *, stays=False):
+        for number, found in enumerate(super().run(task, shared, items, stays=stays)):
+            if "count" in task.__name__ and number == 0:
+                self.cluster.remove_node(self.node, allow_graceful=False)
+            yield found
+
+
+def merge_in_a_process(rank, port, files, plan_folder, results):
+    import torch.distributed as dist
+
+    from tradeoff.integrations.distributed import merge_across_processes
+
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    dist.init_process_group("gloo", rank=rank, world_size=2)
+    plan = CountingPlan.load(plan_folder)
+    state = CountingState(plan)
+    for side, folder in files.items():
+        for i, shard in enumerate(list_shards(folder)):
+            if i % 2 == rank:
+                for batch in ShardReader(label="label")(shard):
+                    state.update(side, batch.features, ids=batch.ids, labels=batch.labels)
+    results.put((rank, merge_across_processes(state).to_bytes()))
+    dist.destroy_process_group()
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_processes_of_torch_distributed_have_the_same_state(folder, tmp_path):
+    wanted = state_of(folder, tmp_path / "1", LocalEngine(1))[0].to_bytes()
+    context = multiprocessing.get_context("spawn")
+    results = context.Queue()
+    port = 20_000 + os.getpid() % 20_000
+    workers = [
+        context.Process(
+            target=merge_in_a_process,
+            args=(rank, port, sources(folder), str(tmp_path / "1"), results),
+        )
+        for rank in range(2)
+    ]
+    for worker in workers:
+        worker.start()
+    found = dict(results.get(timeout=120) for _ in workers)
+    for worker in workers:
+        worker.join()
+    assert found[0] == found[1] == wanted
+
+
+def test_real_features_give_the_same_result(tmp_path):
+    """CIFAR-10, half of which plays the model without two classes."""
+    data = cifar10(400)
+    x, labels = data.train.features, data.train.labels
+    half = np.arange(len(x)) % 2 == 0
+    parts = {"real": x[half], "generated": x[~half & (labels > 1)]}
+    for side, rows in parts.items():
+        (tmp_path / side).mkdir()
+        for i, some in enumerate(np.array_split(rows.astype(np.float32), 3)):
+            values = pa.FixedSizeListArray.from_arrays(pa.array(some.ravel()), rows.shape[1])
+            pq.write_table(pa.table({"features": values}), tmp_path / side / f"{i}.parquet")
+    options = OPTIONS | {"estimator": "logistic"}
+    whole = evaluate(**{s: r.astype(np.float32) for s, r in parts.items()}, **options)
+    found = evaluate(**sources(tmp_path), engine=LocalEngine(2), **options)
+    assert found.to_json() == whole.to_json()
+    assert found.curve.precision(1.0) < 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+@pytest.mark.parametrize("kind", [LocalEngine, RayEngine])
+def test_images_in_archives_give_the_result_of_the_folder(tmp_path, kind):
+    """PNG files in tar shards, a real encoder; and a page that shows samples."""
+    from PIL import Image
+
+    data = cifar_pixels()
+    images, labels = data.train.features[:700], data.train.labels[:700]
+    chosen = {"real": np.arange(350), "generated": 350 + np.flatnonzero(labels[350:] > 1)}
+    for side, rows in chosen.items():
+        (tmp_path / "plain" / side).mkdir(parents=True)
+        (tmp_path / "tar" / side).mkdir(parents=True)
+        for i in rows:
+            Image.fromarray(images[i]).save(tmp_path / "plain" / side / f"{i:04d}.png")
+        files = sorted((tmp_path / "plain" / side).iterdir())
+        for number, part in enumerate(np.array_split(np.array(files, dtype=object), 3)):
+            with tarfile.open(tmp_path / "tar" / side / f"{number}.tar", "w") as archive:
+                for file in part:
+                    archive.add(file, file.name)
+    options = OPTIONS | {"encoder": "efficientnet-lite0", "estimator": "logistic", "explain": True}
+    folder = evaluate(**sources(tmp_path / "plain"), **options)
+    archives = evaluate(**sources(tmp_path / "tar"), engine=kind(workers=2), **options)
+    assert archives.to_json() == folder.to_json()
+    assert archives.explanation is not None
+    archives.report(tmp_path / "page.html")
+    assert "data:image" in (tmp_path / "page.html").read_text()
+
+
+def test_the_command(folder, tmp_path, result):
+    arguments = ["evaluate", "--engine", "local", "--workers", "1", "--estimator", "gaussians"]
+    arguments += ["--ledger", str(tmp_path / "ledger"), "--json"]
+    for side, path in sources(folder).items():
+        arguments += [f"--{side}", path]
+    done = tradeoff(*arguments)
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout) == json.loads(result.to_json(curves=False))
+
+
+def test_mistakes_get_a_sentence(folder, tmp_path):
+    both = sources(folder)
+    for mistake, sentence in (
+        ({"engine": "local"}, 'pass rule="frozen"'),
+        ({"ledger": tmp_path}, "pass `engine` too"),
+        ({"rule": "frozen", "metrics": "knn"}, "`knn.precision` needs all samples at once"),
+        ({"rule": "frozen", "protocol": "sajjadi-2018"}, "`protocol` has a rule of its own"),
+        ({"rule": "melted"}, "`rule` must be one of cross-fitted, frozen"),
+        ({"rule": "frozen", "engine": "spark"}, "`engine` must be local, ray"),
+    ):
+        with pytest.raises(InvalidInputError, match=sentence):
+            evaluate(**both, **mistake)
+    with pytest.raises(InvalidInputError, match="`real` must be a path or an address"):
+        evaluate(real=np.zeros((30, 2)), generated=both["generated"], engine="local", rule="frozen")
+    options = OPTIONS | {"engine": LocalEngine(1), "ledger": tmp_path / "ledger"}
+    evaluate(**both, **options)
+    with pytest.raises(InvalidInputError, match="belongs to another run"):
+        evaluate(**both, **(options | {"seed": 1}))
