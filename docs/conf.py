@@ -19,12 +19,12 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinxcontrib.bibtex",
     "bench_table",
     "api_glance",
     "registry_tables",
+    "offline_math",
 ]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
