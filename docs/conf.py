@@ -1,5 +1,6 @@
 """Configuration of the documentation site."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -55,7 +56,20 @@ nitpick_ignore_regex = [
 
 def setup(app):
     app.connect("missing-reference", link_top_level)
+    app.connect("html-page-context", drop_dead_links)
     app.connect("build-finished", write_reports)
+
+
+def drop_dead_links(app, pagename, templatename, context, doctree):
+    """Remove links from source to documentation that viewcode makes for names that have none."""
+    if not pagename.startswith("_modules/"):
+        return
+    known = app.env.get_domain("py").objects
+    context["body"] = re.sub(
+        r'<a class="viewcode-back" href="[^"]*#([^"]*)">.*?</a>',
+        lambda link: link[0] if link[1] in known else "",
+        context["body"],
+    )
 
 
 def write_reports(app, error):
