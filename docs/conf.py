@@ -26,6 +26,8 @@ extensions = [
     "api_glance",
     "registry_tables",
     "offline_math",
+    "record_value",
+    "cli_pages",
 ]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
