@@ -19,7 +19,7 @@ from tradeoff import PRCurve, PRCurveDisplay, RatioProfile
 ANGLES = 2 * np.pi * np.arange(8) / 8
 MODES = 3 * np.stack((np.cos(ANGLES), np.sin(ANGLES)), axis=1)
 CENTER = np.zeros((3, 2))
-LABELS = ((0.64, 0.12), (0.23, 0.675), (0.12, 0.48), (0.64, 0.79))
+LABELS = ((0.64, 0.12), (0.23, 0.675), (0.12, 0.48), (0.33, 0.88))
 
 REAL = (MODES, 0.3)
 MODELS = {
@@ -50,7 +50,7 @@ def draw_samples(ax: Axes, model: tuple[np.ndarray, float], color: str, title: s
     ax.scatter(*draw(REAL, 700).T, s=3, color="0.75", linewidths=0)
     ax.scatter(*draw(model, 700).T, s=3, color=color, alpha=0.8, linewidths=0)
     ax.set(xlim=(-5, 5), ylim=(-5, 5), aspect="equal", xticks=[], yticks=[])
-    ax.set_title(title, fontsize=9, color=color)
+    ax.set_title(title, fontsize=8.5, color=color)
     ax.spines[:].set_visible(False)
 
 
@@ -62,7 +62,7 @@ def exact_curve(model: tuple[np.ndarray, float], cells: int) -> PRCurve:
 def draw(cells: int, report: Callable[[str], None]) -> Figure:
     """The whole picture."""
     curves = {name: exact_curve(model, cells) for name, model in MODELS.items()}
-    figure = Figure(figsize=(6.2, 5.2), layout="constrained")
+    figure = Figure(figsize=(5.6, 5.0), layout="constrained")
     grid = figure.add_gridspec(2, 4, height_ratios=(1, 2))
     for i, (title, model) in enumerate(MODELS.items()):
         draw_samples(figure.add_subplot(grid[0, i]), model, COLORS[i], title)

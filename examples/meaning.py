@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from examples.parts.style import COLORS, INK, name, neutral
 from tradeoff import RatioProfile
 
-X = np.linspace(-6.5, 6.5, 4001)
+X = np.linspace(-7.4, 7.4, 4001)
 REAL, MODEL = {-3.5: 0.4, 0.0: 0.6}, {-3.5: 0.1, 0.0: 0.6, 3.5: 0.3}
 BLUE, ORANGE = COLORS[:2]
 
@@ -32,7 +32,7 @@ def draw_densities(ax: Axes, p: np.ndarray, q: np.ndarray) -> None:
     ax.plot(X, q, color=BLUE, linewidth=2)
     name(ax, "real data", (-3.5, 0.26), INK, side="middle")
     name(ax, "model", (3.5, 0.205), BLUE, side="middle")
-    ax.set_title("Two densities: the model underweights the left mode, invents the right one")
+    ax.set_title("Densities of real data and model")
 
 
 def draw_losses(ax: Axes, p: np.ndarray, q: np.ndarray) -> None:
@@ -43,7 +43,7 @@ def draw_losses(ax: Axes, p: np.ndarray, q: np.ndarray) -> None:
     ax.fill_between(X, shared, q, where=q > p, color=BLUE, alpha=0.55, linewidth=0)
     name(ax, "missed:\nlost recall", (-4.5, 0.19), ORANGE)
     name(ax, "shared", (0.0, 0.14), INK, side="middle")
-    name(ax, "invented:\nlost precision", (4.4, 0.13), BLUE, side="right")
+    name(ax, "invented:\nlost precision", (4.3, 0.13), BLUE, side="right")
     ax.set_title("At λ = 1, precision = recall = the shared area")
 
 
@@ -67,14 +67,14 @@ def draw_slopes(ax: Axes, p: np.ndarray, q: np.ndarray) -> None:
 def draw() -> Figure:
     """The whole picture."""
     p, q = density(REAL), density(MODEL)
-    figure = Figure(figsize=(6.2, 6.6), layout="constrained")
+    figure = Figure(figsize=(5.2, 6.4), layout="constrained")
     axes = figure.subplots(3, 1, height_ratios=(1, 1, 1.1))
     for ax, part in zip(axes, (draw_densities, draw_losses, draw_slopes), strict=True):
         part(ax, p, q)
         ax.spines[["top", "right"]].set_visible(False)
         ax.title.set_fontsize(10)
     for ax in axes[:2]:
-        ax.set(xticks=[], yticks=[], xlim=(-6.5, 6.5), ylim=(0, 0.4))
+        ax.set(xticks=[], yticks=[], xlim=(-7.4, 7.4), ylim=(0, 0.4))
         ax.spines["left"].set_visible(False)
     return figure
 
