@@ -2,10 +2,12 @@
 
 A figure is named by record, case, column and format, for example
 ``{record}`speed > default > seconds > .0f` ``. A text, such as a value with its interval, needs no
-format. The function that reads it needs no Sphinx.
+format. A column such as ``recall, precision[1]`` is one entry of a list, or of a text with commas.
+The function that reads it needs no Sphinx.
 """
 
 import json
+import re
 from pathlib import Path
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
@@ -14,11 +16,15 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 def value(reference: str) -> str:
     """The figure that a reference names, as it is printed."""
     record, case, column, *form = reference.split(" > ")
+    column, index = re.fullmatch(r"(.*?)(?:\[(\d+)\])?", column).groups()
     rows = json.loads((RESULTS / f"{record}.json").read_text(encoding="utf-8"))["rows"]
     found = [row for row in rows if row["case"] == case]
     if len(found) != 1 or column not in found[0]:
         raise KeyError(f"{record}.json has no single figure {column!r} of {case!r}")
-    return format(found[0][column], *form) if form else str(found[0][column])
+    figure = found[0][column]
+    if index is not None:
+        figure = (figure.split(", ") if isinstance(figure, str) else figure)[int(index)]
+    return format(figure, *form)
 
 
 def setup(app):
