@@ -115,7 +115,9 @@ def test_pages_ask_for_nothing_render_formulas_and_fit(browser, site):
                 formulas: document.querySelectorAll(".math").length,
                 raw: [...document.querySelectorAll(".math")]
                     .filter(math => !math.querySelector("mjx-container svg")).length,
-                errors: document.querySelectorAll("[data-mjx-error]").length,
+                errors: document.querySelectorAll(
+                    "[data-mjx-error], mjx-container [fill='red']"  // an unknown macro is red
+                ).length,
                 pictures: [...document.images]
                     .filter(image => image.loading != "lazy" && !image.naturalWidth).length,
             })"""
