@@ -37,7 +37,7 @@ INSTEAD = {
     r"but for a chance of": "with probability",
     r"is made of whole cloth": "is invented",
     r"honest (curve|estimate|one|interval|error bars?)": "held-out, valid",
-    r"will buy": "will bring",
+    r"(will|would) buy|budget buys": "brings",
     r"carr(y|ies) no": "contain no, have no",
     r"wants?": "requires",
     r"paid for|is paid": "is drawn, costs",
