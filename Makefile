@@ -9,11 +9,13 @@ install:         ## install the package and everything for development
 	$(PYTHON) -m pip install --upgrade "pip>=25.1"
 	$(PYTHON) -m pip install -c .ci/constraints.txt --group dev -e .
 
-check:           ## lint, format, types, layers
+check:           ## lint, format, types, layers, spelling, prose
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	lint-imports
+	$(PYTHON) -m codespell_lib
+	$(PYTHON) .ci/prose.py
 
 test:            ## the tests that take a few seconds at most each, doctests and documentation examples included
 	$(PYTHON) -m pytest -n auto --dist loadfile -m "not slow"
@@ -66,6 +68,7 @@ bench-%:         ## one benchmark at full size; resumes, and writes benchmarks/r
 dist:            ## build sdist and wheel, and smoke-test the wheel in a clean environment
 	rm -rf dist .venv-wheel
 	$(PYTHON) -m build --quiet
+	$(PYTHON) -m twine check --strict dist/*
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
 	cd .venv-wheel && bin/python ../.ci/smoke.py

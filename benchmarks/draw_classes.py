@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 from benchmarks import datasets
 from benchmarks.bench_real import images, published
+from examples.parts.style import INK, neutral
 from tradeoff import PRCurve, RatioProfile, pr_curve
 
 if TYPE_CHECKING:
@@ -37,29 +38,45 @@ def draw(ax: Axes, curve: PRCurve, **style: object) -> None:
     ax.plot(curve.recall(_SLOPES), curve.precision(_SLOPES), **style)
 
 
+def label(ax: Axes, q: int, color: object) -> None:
+    """Write the number of classes at the end of the dashed line: above it, or to its right."""
+    place = (q / 5, 1.04) if q <= 5 else (1.02, 5 / q)
+    align = {"ha": "center", "va": "bottom"} if q <= 5 else {"ha": "left", "va": "center"}
+    ax.annotate(f"{q}", place, color=color, annotation_clip=False, **align)
+
+
 def main(output: str, *, quick: bool) -> None:
     """Draw one panel for each method."""
     size, shown = (datasets.QUICK, (2, 8)) if quick else (datasets.FULL, SHOWN)
     parts = datasets.cifar10(size)
-    figure = Figure(figsize=(11, 4.2), layout="constrained")
-    axes: dict[str, Axes] = {}
-    colors = colormaps["viridis"](np.linspace(0, 0.9, len(shown)))
-    for q, color in zip(shown, colors, strict=True):
+    curves = {}
+    for q in shown:
         samples = images(parts, size, q)
-        found = {"ours": pr_curve(**samples, seed=0).curve} | published(samples)
-        if not axes:
-            panels = figure.subplots(1, len(found), sharex=True, sharey=True)
-            axes = dict(zip(found, panels, strict=True))
-        for name, curve in found.items():
-            draw(axes[name], theory(q), color=color, linestyle="--", linewidth=1)
-            draw(axes[name], curve, color=color, linewidth=1.8, label=f"q = {q}")
-    for name, ax in axes.items():
-        ax.set(title=name, xlabel="recall", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    first, *_, last = axes.values()
-    first.set_ylabel("precision")
-    last.legend(title="classes in the model", fontsize=8, loc="lower left")
-    figure.suptitle("CIFAR-10, five real classes against the first q: theory dashed")
-    figure.savefig(output, dpi=130)
+        curves[q] = {"tradeoff": pr_curve(**samples, seed=0).curve} | published(samples)
+    with neutral():
+        draw_all(curves).savefig(output, dpi=200)
+
+
+def draw_all(curves: dict[int, dict[str, PRCurve]]) -> Figure:
+    """One panel for each method, below each other so that they can be read on a phone."""
+    figure = Figure(figsize=(6.2, 8.4), layout="constrained")
+    names = list(next(iter(curves.values())))
+    panels = figure.subplots(len(names), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    # Ends of the color map that vanish on white or on black are left out.
+    colors = colormaps["viridis"](np.linspace(0.2, 0.8, len(curves)))
+    for name, ax in zip(names, panels, strict=True):
+        for (q, found), color in zip(curves.items(), colors, strict=True):
+            draw(ax, theory(q), color=color, linestyle="--", linewidth=1)
+            draw(ax, found[name], color=color, linewidth=2)
+            label(ax, q, color)
+        ax.set(ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
+        ax.set_title(name, color=INK, pad=18)
+        ax.spines[["top", "right"]].set_visible(False)
+    panels[-1].set_xlabel("recall")
+    figure.suptitle(
+        "Five real classes; colored numbers: classes of the model; dashed: truth", size=10
+    )
+    return figure
 
 
 if __name__ == "__main__":

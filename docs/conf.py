@@ -1,5 +1,6 @@
 """Configuration of the documentation site."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -19,12 +20,14 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinxcontrib.bibtex",
     "bench_table",
     "api_glance",
     "registry_tables",
+    "offline_math",
+    "record_value",
+    "cli_pages",
 ]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
@@ -47,6 +50,7 @@ copybutton_prompt_is_regexp = True
 html_theme = "furo"
 html_title = f"tradeoff {version}"
 html_static_path = ["_static"]
+html_css_files = ["site.css"]
 exclude_patterns = ["_build", "results"]
 nitpick_ignore_regex = [
     ("py:class", r"(np|npt|numpy)\..*|FloatArray|optional|abc\.ABC|Divergence|PRCurve|Scaled"),
@@ -55,7 +59,20 @@ nitpick_ignore_regex = [
 
 def setup(app):
     app.connect("missing-reference", link_top_level)
+    app.connect("html-page-context", drop_dead_links)
     app.connect("build-finished", write_reports)
+
+
+def drop_dead_links(app, pagename, templatename, context, doctree):
+    """Remove links from source to documentation that viewcode makes for names that have none."""
+    if not pagename.startswith("_modules/"):
+        return
+    known = app.env.get_domain("py").objects
+    context["body"] = re.sub(
+        r'<a class="viewcode-back" href="[^"]*#([^"]*)">.*?</a>',
+        lambda link: link[0] if link[1] in known else "",
+        context["body"],
+    )
 
 
 def write_reports(app, error):

@@ -141,7 +141,7 @@ def grid_masses(generator: nn.Module, size: int) -> Masses:
 
 
 def picture(models: dict[str, OneGaussian]) -> Figure:
-    """The law, each model, and what rejection makes of it."""
+    """The real distribution, each model, and the model after rejection."""
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     line = 0.5 * (LINE[1:] + LINE[:-1])
     for ax, (name, model) in zip(figure.subplots(1, 2, sharey=True), models.items(), strict=True):

@@ -31,12 +31,12 @@ CENTERS = 3.0 * torch.stack((ANGLES.cos(), ANGLES.sin()), 1)
 
 
 def draw_real(n: int) -> torch.Tensor:
-    """Samples of the law, shape (n, 2)."""
+    """Samples of the distribution, shape (n, 2)."""
     return CENTERS[torch.randint(8, (n,))] + SCALE * torch.randn(n, 2)
 
 
 def log_density(x: torch.Tensor) -> torch.Tensor:
-    """Of the law, shape (n,)."""
+    """Log-density of the distribution, shape (n,)."""
     squares = torch.cdist(x, CENTERS).square() / (2 * SCALE**2)
     return torch.logsumexp(-squares, 1) - np.log(8 * 2 * np.pi * SCALE**2)
 
@@ -118,7 +118,7 @@ def judge(flow: Any, size: int = 20_000) -> tuple[PRCurve, dict[str, float]]:
 
 
 def picture(flows: dict[str, nn.Module]) -> Figure:
-    """Samples of every flow over those of the law, and the curves."""
+    """Samples of every flow over those of the distribution, and the curves."""
     figure = Figure(figsize=(3 * len(flows) + 5, 4), layout="constrained")
     grid = figure.add_gridspec(1, len(flows) + 1, width_ratios=[*(1 for _ in flows), 1.4])
     real = draw_real(2000)

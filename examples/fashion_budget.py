@@ -1,4 +1,4 @@
-"""Better clothes from a small GAN, without training it further: what a budget buys.
+"""Better Fashion-MNIST images from a small GAN, without training it further: what a budget brings.
 
 A GAN learns Fashion-MNIST; its discriminator, trained on until it tells fresh samples apart and
 calibrated on images it has not seen, says which draws to keep. What was gained is measured by a

@@ -1,4 +1,4 @@
-"""One GAN of clothes, tuned for recall, for balance and for precision.
+"""One GAN of Fashion-MNIST images, tuned for recall, for balance and for precision.
 
 A plain GAN learns Fashion-MNIST; from there it is trained on, as long each time, for λ = 0.1, 1 and
 10, and once as before. The judge is independent of training: features of a classifier of the ten

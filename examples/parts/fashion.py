@@ -157,7 +157,7 @@ class Judged(NamedTuple):
 def judge(
     images: torch.Tensor, real: np.ndarray, features: Callable[[torch.Tensor], np.ndarray]
 ) -> Judged:
-    """The honest curve and the neighbors' precision and recall, on features of a classifier."""
+    """The held-out curve and the neighbors' precision and recall, on features of a classifier."""
     made = features(images)
     estimate = pr_curve(real=real, generated=made)
     limits = estimate.interval([20.0, 0.4])

@@ -101,7 +101,7 @@ def to_array(values: Any) -> Any:
 
 
 def freeze(name: str, values: npt.ArrayLike) -> FloatArray:
-    """A one-dimensional float64 array without NaN that nobody can write to."""
+    """A one-dimensional float64 array without NaN that is read-only."""
     array = check_numbers(name, values)
     if array.ndim != 1 or np.isnan(array).any():
         raise InvalidInputError(f"`{name}` must be one-dimensional and without NaN.")
@@ -109,7 +109,7 @@ def freeze(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 def own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array itself if nobody can write to it, else a read-only copy."""
+    """The array itself if it is read-only, else a read-only copy."""
     base: Any = array
     while isinstance(base, np.ndarray):
         if base.flags.writeable:
@@ -144,7 +144,7 @@ def check_vector(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 def check_masses(name: str, values: npt.ArrayLike) -> FloatArray:
-    """A probability vector; a sum that is off by single-precision rounding is mended."""
+    """A probability vector; a sum that is off by single-precision rounding is corrected."""
     array = _check_non_negative(name, check_vector(name, values))
     total = float(array.sum())
     if abs(total - 1.0) > _MASS_TOLERANCE:

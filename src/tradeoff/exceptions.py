@@ -11,7 +11,7 @@ __all__ = [
 
 
 def first_line(error: BaseException) -> str:
-    """What another library says, without its full stop, to stand within a sentence."""
+    """What another library says, without its full stop, for use within a sentence."""
     return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""`tradeoff budget`: what draws per kept sample would buy."""
+"""`tradeoff budget`: what draws per kept sample would bring."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(
     quiet: Quiet = False,
     chosen: dict[str, Any],
 ) -> None:
-    """Predict what rejection under a budget would buy."""
+    """Predict how much rejection under a budget would improve samples."""
     import numpy as np
 
     from tradeoff.cli.output import print_table, trade_off_table

@@ -34,7 +34,7 @@ _STEEPEST = 700.0
 
 @dataclass(frozen=True, eq=False, kw_only=True, init=False)
 class HeldOutLogRatios(Result):
-    """Held-out log-ratios of both sides, from which the honest curve is counted.
+    """Held-out log-ratios of both sides, from which the curve is counted.
 
     The weights are stored as one value for both sides, `weights.real` and `weights.generated`.
 

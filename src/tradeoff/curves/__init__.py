@@ -1,4 +1,4 @@
-"""The honest curve of two samples: cross-fitting, intervals, comparison and controls."""
+"""The held-out curve of two samples: cross-fitting, intervals, comparison and controls."""
 
 import lazy_loader as _lazy
 

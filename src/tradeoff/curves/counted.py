@@ -70,7 +70,7 @@ class EstimatedCurve(Result):
         Args:
             lam: slopes in (0, ∞), shape (n,).
             level: probability of covering.
-            simultaneous: whether all intervals shall cover together.
+            simultaneous: Whether all intervals cover together.
         """
         return curve_interval(
             self.held_out, lam, level=level, simultaneous=simultaneous, groups=self.groups

@@ -1,6 +1,6 @@
 r"""What an estimator sees of losses that are known: real against real, with and without groups.
 
-An honest curve is an upper bound of precision and recall, and how close it is depends on features,
+A held-out curve is an upper bound of precision and recall, and how close it is depends on features,
 estimator and sample size. In the baseline, one random part of the real samples against the other,
 nothing may be established.
 Controls withhold whole groups of real samples (classes, or clusters where there are no classes)

@@ -1,4 +1,4 @@
-r"""From two samples to an honest curve.
+r"""From two samples to a held-out curve.
 
 A log-ratio is fitted and calibrated on one part of the data and its errors are counted on the
 other, rotating over folds until every sample has been held out once. The expectation of the
@@ -144,7 +144,7 @@ class CurveEstimate(EstimatedCurve):
         """The profile that trusts the held-out ratios, for frontiers and MAUVE.
 
         A sample weighs 1/(1 + r) among generated and r/(1 + r) among real ones. Unlike the curve
-        and the divergences it carries no guarantee.
+        and the divergences it has no guarantee.
         """
         log_ratios = self.held_out.log_ratios
         log_ratio = np.concatenate(log_ratios)

@@ -244,7 +244,7 @@ class CountingState:
         return {n: s.rows for n, s in zip(Sides._fields, self.sides, strict=True)}
 
     def moments(self) -> Sides[Moments] | None:
-        """Moments of all samples of both sides; None if the plan does not want them."""
+        """Moments of all samples of both sides; None if the plan counts none."""
         if self.plan.grid is None:
             return None
         grid = self.plan.grid

@@ -165,7 +165,7 @@ class RayEngine:
     gpus: float = 0.0
 
     def connect(self) -> Any:
-        """Ray, connected to the cluster; nothing is reported to anybody."""
+        """Ray, connected to the cluster; usage statistics are switched off."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         ray = import_extra("ray", extra="ray", purpose="Counting on a cluster")

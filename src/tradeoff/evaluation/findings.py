@@ -93,7 +93,7 @@ def _losses(verdict: Verdict | None) -> Iterator[Finding]:
 def _by_neighbors(verdict: Verdict | None, scores: Mapping[str, Score]) -> Iterator[Finding]:
     """Losses that neighbors show and the curve does not.
 
-    Neighbors depend on much besides the distributions, and are heard only if they are sure.
+    Neighbors depend on much besides the distributions, and count only if their limits are clear.
     """
     for kind in ("precision", "recall"):
         score = scores.get(f"knn.{kind}")

@@ -208,7 +208,7 @@ def sweep(
     Args:
         real: Samples of real data, as for :func:`~tradeoff.evaluate`.
         generated: Samples of each value, by the value. Give either these or `generate`.
-        generate: Function of a value and a number that returns so many samples.
+        generate: Function of a value and a number n that returns n samples.
         values: Values of the knob that are passed to `generate`; tuples for two knobs.
         n: Number of samples that are generated for each value.
         wish: What to choose for: "largest area", "highest precision with recall at least 0.8" (or

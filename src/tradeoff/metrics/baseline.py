@@ -66,7 +66,7 @@ def score_of(
     Args:
         key: Key of the metric.
         value: Its value.
-        limits: Its confidence limits; None where no honest interval is known.
+        limits: Its confidence limits; None where no valid interval is known.
         pair: Samples.
         request: Rank of neighbors, seed and confidence level.
     """

@@ -1,4 +1,4 @@
-"""Scores by nearest neighbors: improved precision and recall, density, coverage and their kin."""
+"""Scores by nearest neighbors: improved precision and recall, density, coverage and others."""
 
 from __future__ import annotations
 

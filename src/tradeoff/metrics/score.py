@@ -15,7 +15,7 @@ class Score(Result):
 
     Args:
         value: The number.
-        low: Lower confidence limit; None where no honest interval is known.
+        low: Lower confidence limit; None where no valid interval is known.
         high: Upper confidence limit.
         expected: The baseline: the mean score when both sets come from the real data, for the same
             numbers of samples; None where it is not known.

@@ -1,4 +1,4 @@
-"""Distances of moments, which users report beside precision and recall."""
+"""Distances of moments, which users report next to precision and recall."""
 
 from tradeoff.moments.frechet import Moments, frechet_distance
 from tradeoff.moments.inception import inception_score

@@ -49,7 +49,7 @@ class Grid:
     def __call__(self, x: npt.NDArray[np.float32]) -> FloatArray:
         """Rows as integers, in float64."""
         found = (x - self.center).astype(np.float64)
-        np.ldexp(found, self.exponent, out=found)
+        found *= np.ldexp(1.0, self.exponent)
         return np.asarray(np.clip(np.rint(found, out=found), -_MOST, _MOST, out=found))
 
 

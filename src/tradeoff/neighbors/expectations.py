@@ -1,7 +1,7 @@
 r"""Expected values of neighbor metrics when both distributions are the same, by sample sizes.
 
 Around a point, own and other points come in random order, so the number of others that come before
-the k-th own one is negative hypergeometric, whatever the law.
+the k-th own one is negative hypergeometric, whatever the distribution.
 """
 
 from __future__ import annotations

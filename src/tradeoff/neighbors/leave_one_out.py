@@ -33,7 +33,7 @@ def inside_others(neighbors: OwnNeighbors, k: int) -> npt.NDArray[np.bool_]:
         k: Rank of the neighbor that a ball reaches.
 
     Example:
-        Four samples in a row, and one far off, which is nobody's nearest neighbor:
+        Four samples in a row, and one far off, which is the nearest neighbor of none of them:
 
         >>> from tradeoff.neighbors import own_neighbors
         >>> from tradeoff.neighbors.leave_one_out import inside_others

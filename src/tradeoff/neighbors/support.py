@@ -1,4 +1,4 @@
-r"""Metrics of supports: improved precision and recall, density, coverage and their kin.
+r"""Metrics of supports: improved precision and recall, density, coverage and similar ones.
 
 Around every point lies a ball that reaches its k-th neighbor in its own set. What the metrics count
 is who lies in whose ball. They are geometric: unlike the curve they estimate no property of the two

@@ -1,4 +1,4 @@
-"""One door to every recipe, and one kind of result."""
+"""One function for every recipe, and one kind of result."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def calibrated_ratio(
 ) -> Calibrated:
     """A log-ratio from two samples in one call: fitted on one half, calibrated on the other.
 
-    This is the way out for critics that carry no ratio: pass their features.
+    Use it for critics that contain no ratio: pass their features.
 
     Args:
         real: features of real samples, shape (n, d).

@@ -145,7 +145,7 @@ class FittedMembers:
         generated: FloatArray,
         seed: int,
     ) -> FittedMembers:
-        """Fit every member; principal components are found once for those that want them."""
+        """Fit every member; principal components are found once for those that use them."""
         projects = [getattr(member, "projects", False) for member in members]
         wide = {"real": real, "generated": generated}
         project = Projection.fit(real, generated) if any(projects) else None

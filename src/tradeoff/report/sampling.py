@@ -22,7 +22,7 @@ __all__ = ["PlanDisplay", "ReliabilityDisplay"]
 
 
 class PlanDisplay(Display):
-    """Draws what a budget buys: precision and recall against draws per kept sample.
+    """Draws what a budget brings: precision and recall against draws per kept sample.
 
     Args:
         plan: Plan from `plan_budget`.

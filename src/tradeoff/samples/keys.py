@@ -37,7 +37,7 @@ def quick_keys(x: npt.NDArray[np.float32], seed: int = 0) -> npt.NDArray[np.uint
     """A hash of each row in single precision, shape (n,): ten times as fast as `row_keys`.
 
     A sum of products of 32-bit words with random odd numbers, modulo 2⁶⁴, mixed. It is made for
-    samples as they come, not for rows that somebody chose to collide.
+    samples as they come, not for rows that were chosen to collide.
     """
     factors = np.random.default_rng(_SALT).integers(
         0, 2**64, x.shape[1] + 1, dtype=np.uint64
