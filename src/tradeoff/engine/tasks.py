@@ -158,6 +158,13 @@ class RayEngine:
         address: Address of a running cluster, or "auto"; a new one is started if None.
         workers: Number of tasks at a time; as many as the cluster has cores if None.
         gpus: GPUs of each task, which may be a fraction.
+
+    Example:
+        A cluster that runs already, with a quarter of a GPU for each encoder:
+
+        >>> from tradeoff.engine import RayEngine
+        >>> RayEngine(address="auto", gpus=0.25)
+        RayEngine(address='auto', workers=None, gpus=0.25)
     """
 
     address: str | None = None

@@ -1,7 +1,8 @@
 r"""A frozen rule: a log-ratio that is fitted once, and from then on only applied.
 
-A stack is fitted on one half of the rows; the other teaches weights and calibration. What carries
-no weight is left out, and what remains is plain arrays in single precision.
+A stack is fitted on one half of the rows; the other half teaches weights and calibration. Members
+that hardly move the combined score are left out, and what remains is plain arrays in single
+precision.
 """
 
 from __future__ import annotations
