@@ -229,23 +229,27 @@ class RayEngine:
         remote = ray.remote(
             num_cpus=1, num_gpus=self.gpus, max_restarts=_TRIES, max_task_retries=_TRIES
         )(_Worker)
-        actors = deque(remote.remote(common) for _ in range(workers))
+        actors = deque(remote.remote() for _ in range(workers))
 
         def submit(task: Callable[[Any, Any], Any], item: Any) -> Any:
             actors.rotate(-1)
-            return actors[0].call.remote(task, item)
+            return actors[0].call.remote(task, [common], item)  # in a list, it stays a reference
 
         return submit
 
 
 class _Worker:
-    """An actor of Ray."""
+    """An actor of Ray, which fetches what is shared once."""
 
-    def __init__(self, shared: Any) -> None:
-        self.shared = shared
+    def __init__(self) -> None:
+        self.shared: list[Any] = []
 
-    def call(self, task: Callable[[Any, Any], Any], item: Any) -> Any:
-        return _attempt(task, self.shared, item)
+    def call(self, task: Callable[[Any, Any], Any], common: list[Any], item: Any) -> Any:
+        if not self.shared:
+            import ray
+
+            self.shared = ray.get(common)
+        return _attempt(task, self.shared[0], item)
 
 
 def open_engine(engine: Any, *, address: str | None = None, workers: int | None = None) -> Engine:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from tradeoff.neighbors.points import exact_squares
 from tradeoff.neighbors.ranking import ranked
@@ -12,6 +13,8 @@ from tradeoff.neighbors.tiles import WIDE, products
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    import numpy.typing as npt
     from torch import Tensor
 
     from tradeoff.neighbors.screen import Tiles
@@ -83,8 +86,47 @@ class Balls:
         first = inside[0]
         self.index_sums.index_add_(0, center[first], other[first])
 
+    def plan(self) -> BallsPlan:
+        """What a worker needs to count a block of these balls."""
+        return BallsPlan(self.squares.cpu().numpy(), self.strict, self.around)
+
+    def counted(self) -> dict[str, npt.NDArray[Any]]:
+        """The counts as arrays."""
+        return {
+            name: getattr(self, name).cpu().numpy() for name in ("inside", "holding", "index_sums")
+        }
+
+    def merge(self, counted: dict[str, npt.NDArray[Any]], rows: slice, columns: slice) -> None:
+        """Add the counts of a block, whose indices start at 0."""
+        import torch
+
+        found = {
+            name: torch.tensor(value, device=self.inside.device) for name, value in counted.items()
+        }
+        centers, others = (rows, columns) if self.around == 0 else (columns, rows)
+        self.inside[:, centers] += found["inside"]
+        self.holding[:, others] += found["holding"]
+        self.index_sums[centers] += found["index_sums"] + others.start * found["inside"][0]
+
     def _within(self, squares: Tensor, radii: Tensor) -> Tensor:
         return squares < radii if self.strict else squares <= radii
+
+
+@dataclass(frozen=True, eq=False)
+class BallsPlan:
+    """Radii of balls, from which the counter of a block is made."""
+
+    squares: npt.NDArray[np.float64]
+    strict: bool
+    around: int
+
+    def counter(self, rows: slice, columns: slice) -> Balls:
+        """The counter of a block."""
+        import torch
+
+        centers, others = (rows, columns) if self.around == 0 else (columns, rows)
+        squares = torch.tensor(self.squares[:, centers])
+        return Balls(squares, others.stop - others.start, strict=self.strict, around=self.around)
 
 
 class Closest:
@@ -119,6 +161,29 @@ class Closest:
         rows, columns = (quotient <= self._bound(tile)).nonzero(as_tuple=True)
         self._compare(tile, kept[rows], columns)
 
+    def plan(self) -> ClosestPlan:
+        """What a worker needs to search a block."""
+        return ClosestPlan(self.squares.cpu().numpy())
+
+    def counted(self) -> dict[str, npt.NDArray[Any]]:
+        """What was found as arrays."""
+        return {name: getattr(self, name).cpu().numpy() for name in ("quotient", "index")}
+
+    def merge(self, counted: dict[str, npt.NDArray[Any]], rows: slice, columns: slice) -> None:
+        """Take what a block found where it is closer, or as close and of a lower row."""
+        import torch
+
+        quotient, index = (
+            torch.tensor(counted[name], device=self.index.device) for name in ("quotient", "index")
+        )
+        index = torch.where(index >= 0, index + rows.start, index)
+        best, row = self.quotient[columns], self.index[columns]
+        better = (index >= 0) & (
+            (quotient < best) | ((quotient == best) & ((index < row) | (row < 0)))
+        )
+        self.quotient[columns] = torch.where(better, quotient, best)
+        self.index[columns] = torch.where(better, index, row)
+
     def _bound(self, tile: Tile) -> Tensor:
         """Best quotients so far, raised a little since quotients of products are rounded."""
         return self.quotient[tile.columns] * (1 + _QUOTIENT_ROUNDING)
@@ -137,3 +202,16 @@ class Closest:
         better = value < self.quotient[touched]
         better |= (value == self.quotient[touched]) & ((index < old) | (old < 0))
         self.quotient[touched[better]], self.index[touched[better]] = value[better], index[better]
+
+
+@dataclass(frozen=True, eq=False)
+class ClosestPlan:
+    """Divisors of squared distances, from which the counter of a block is made."""
+
+    squares: npt.NDArray[np.float64]
+
+    def counter(self, rows: slice, columns: slice) -> Closest:
+        """The counter of a block."""
+        import torch
+
+        return Closest(torch.tensor(self.squares[rows]), columns.stop - columns.start)

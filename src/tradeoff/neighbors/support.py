@@ -15,7 +15,9 @@ import numpy as np
 from tradeoff._result import Result
 from tradeoff._sides import Sides, by_name
 from tradeoff._validation import FloatArray, check_choice, check_count, check_type
+from tradeoff.engine.tasks import open_engine
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.neighbors.blocks import sweep_blocks
 from tradeoff.neighbors.counters import Balls, Closest, sweep
 from tradeoff.neighbors.metrics import METRICS, Counts, Held, median_square
 from tradeoff.neighbors.nearest import nearest_in_own_set
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from torch import Tensor
 
+    from tradeoff.engine.tasks import Engine
+    from tradeoff.neighbors.points import Points
     from tradeoff.neighbors.screen import Tiles
 
 __all__ = ["COVER", "FOUR", "OwnNeighbors", "own_neighbors", "reach_of", "support_metrics"]
@@ -120,6 +124,7 @@ def support_metrics(
     cover: int = COVER,
     real_neighbors: OwnNeighbors | None = None,
     tile: int | None = None,
+    engine: Any = None,
     progress: bool = True,
 ) -> SupportMetrics:
     """Exact neighbor metrics of two samples, in bounded memory.
@@ -138,6 +143,9 @@ def support_metrics(
             others.
         real_neighbors: Neighbors among real samples, from `own_neighbors`; computed if not given.
         tile: Rows of a tile.
+        engine: Where pairs of both sides are compared: "local" for processes on this machine,
+            "ray" for a cluster, or an engine; in this process if not given. Neighbors of a side
+            in its own set are found here in any case.
         progress: False silences the progress line.
 
     Example:
@@ -163,6 +171,9 @@ def support_metrics(
         ranks=_ranks(k, check_count("cover", cover)),
         strict=strict,
         known=real_neighbors,
+        spread=None
+        if engine is None
+        else _Spread(Sides(*map(_array, (real, generated), sides)), open_engine(engine), tile),
         progress=progress,
     )
     near = (None, None) if counts.nearest is None else counts.nearest
@@ -207,6 +218,7 @@ def _count(
     ranks: Mapping[str, int],
     strict: bool,
     known: OwnNeighbors | None,
+    spread: _Spread | None = None,
     progress: bool,
 ) -> Counts:
     """Radii of both sides, then one sweep over the pairs of both."""
@@ -232,7 +244,11 @@ def _count(
         reach = squares[ranks["k"]]
         most_real = Closest(reach * (reach <= median_square(_numpy(reach))), m)
     counters = [c for c in (*balls, nearest, most_real) if c is not None]
-    sweep(real, generated, counters, label="comparing both sides", progress=progress)
+    label = "comparing both sides"
+    if spread is None:
+        sweep(real, generated, counters, label=label, progress=progress)
+    else:
+        spread.sweep(counters, label=label, progress=progress)
     return Counts(
         k=ranks["k"],
         strict=strict,
@@ -246,6 +262,31 @@ def _count(
         nearest=None if nearest is None else (_numpy(nearest.quotient), _numpy(nearest.index)),
         realism=None if most_real is None else _inverse(_numpy(most_real.quotient)),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """Both sides, and the engine on whose workers their pairs are compared."""
+
+    sides: Sides[npt.NDArray[Any]]
+    engine: Engine
+    tile: int | None
+
+    def sweep(self, counters: Sequence[Balls | Closest], *, label: str, progress: bool) -> None:
+        """Show all pairs to the counters."""
+        sweep_blocks(
+            self.sides,
+            counters,
+            engine=self.engine,
+            tile=self.tile,
+            label=label,
+            progress=progress,
+        )
+
+
+def _array(given: Any, points: Points) -> npt.NDArray[Any]:
+    """An array to be sent to workers; one in a file stays what it is."""
+    return given if isinstance(given, np.memmap) else _numpy(points.values)
 
 
 def reach_of(metrics: Sequence[str], *, k: int, samples: int, cover: int = COVER) -> int:
