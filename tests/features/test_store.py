@@ -356,3 +356,34 @@ def test_a_store_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(UnavailableError, match="cannot be written: Not a directory"):
         run(Counting(), TEXTS[:3], tmp_path / "file")
+
+
+def test_compaction_changes_files_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr("tradeoff.features.store._LARGE_ROWS", 1100)
+    before = run(Counting(), TEXTS, tmp_path)
+    (folder,) = (path.parent for path in tmp_path.glob("*/embedder.json"))
+    assert len(list(folder.glob("*.parquet"))) == 3
+    FeatureStore(tmp_path).compact()
+    assert len(list(folder.glob("*.parquet"))) == 2
+    FeatureStore(tmp_path).compact()
+    assert len(list(folder.glob("*.parquet"))) == 2
+    counting = Counting()
+    after = run(counting, TEXTS, tmp_path)
+    assert not counting.seen
+    np.testing.assert_array_equal(after.features, before.features)
+    assert FeatureStore(tmp_path).contents()[0]["samples"] == 1200
+
+
+def test_compaction_sets_damaged_shards_aside(tmp_path):
+    before = run(Counting(), TEXTS, tmp_path)
+    (folder,) = (path.parent for path in tmp_path.glob("*/embedder.json"))
+    shard = min(folder.glob("*.parquet"))
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    shard.write_bytes(content)
+    with pytest.warns(UserWarning, match="is damaged"):
+        FeatureStore(tmp_path).compact()
+    counting = Counting()
+    after = run(counting, TEXTS, tmp_path)
+    assert 0 < len(counting.seen) < 1200
+    np.testing.assert_array_equal(after.features, before.features)

@@ -25,6 +25,7 @@ import numpy as np
 from tradeoff._extras import import_extra
 from tradeoff.exceptions import InvalidInputError, UnavailableError, first_line
 from tradeoff.features.network import hash_files
+from tradeoff.features.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +39,7 @@ __all__ = ["FeatureStore", "Shelf"]
 
 _SCHEMA = 2  # 1 had no checksums
 _SHARD_ROWS = 512
+_LARGE_ROWS = 1 << 16  # of a shard after compaction
 _MOST_ROWS = 1 << 20
 _ABANDONED_SECONDS = 86_400.0
 
@@ -79,6 +81,13 @@ class FeatureStore:
         readable = re.sub(r"[^a-z0-9.]+", "-", embedder.name.lower()).strip("-.")
         return Shelf(Path(self.path) / f"{readable}-{key}", about)
 
+    def compact(self) -> None:
+        """Replace small shards by large ones; no other run may use the store meanwhile."""
+        for file in sorted(Path(self.path).glob("*/embedder.json")):
+            about = _read_about(file)
+            if about.pop("schema") == _SCHEMA:
+                Shelf(file.parent, about).compact()
+
     def contents(self) -> list[dict[str, Any]]:
         """What is kept: name, preprocessing and weights of embedders, samples, and bytes."""
         found = []
@@ -117,7 +126,7 @@ class Shelf:
         self._parquet = import_extra("pyarrow.parquet", extra="images", purpose="A feature store")
         self._shards: list[str] = []
         self._whole: dict[int, bool] = {}  # by number of a shard, once its bytes were verified
-        self._places: dict[bytes, int] = {}  # number of a shard and of a row in it, as one
+        self._places = Places()  # number of a shard and of a row in it, as one
         self._waiting: dict[bytes, tuple[Sample, npt.NDArray[Any]]] = {}
         self._lock = threading.Lock()  # samples are looked up by several threads
         self._look_around()
@@ -138,8 +147,8 @@ class Shelf:
         key = bytes.fromhex(digest)
         if key in self._waiting:
             return True
-        place = self._places.get(key)
-        return place is not None and self._verify(place // _MOST_ROWS)
+        place = int(self._places.find([key])[0])
+        return place >= 0 and self._verify(place // _MOST_ROWS)
 
     def add(self, sample: Sample, features: npt.NDArray[Any]) -> None:
         """Keep the features of a sample; a shard is written as soon as it is full."""
@@ -169,17 +178,54 @@ class Shelf:
             },
             metadata={"tradeoff.schema": str(_SCHEMA)},
         )
+        self._prepare_folder()
+        name = self._write_shard(table)
+        with self._lock:
+            self._whole[len(self._shards)] = True
+            self._places.learn(list(self._waiting), first=len(self._shards) * _MOST_ROWS)
+            self._shards.append(name)
+        self._waiting.clear()
+
+    def compact(self) -> None:
+        """Replace small shards by large ones, which open faster and suit object storage.
+
+        No other run may use the shelf meanwhile. Every new shard is complete before the old ones
+        are deleted, so an interruption loses nothing.
+        """
+        arrow = import_extra("pyarrow", extra="images", purpose="A feature store")
+        self.flush()
+        group: list[str] = []
+        tables: list[Any] = []
+        for number, name in enumerate([*self._shards, ""]):
+            table = None
+            if name and self._verify(number):
+                with self._parquet.ParquetFile(self.path / name) as file:
+                    table = file.read()
+            if tables and not _fits(tables, table):
+                self._replace(group, arrow.concat_tables(tables))
+                group, tables = [], []
+            if table is not None:
+                group.append(name)
+                tables.append(table)
+        self._places, self._shards, self._whole = Places(), [], {}
+        self._look_around()
+
+    def _replace(self, names: list[str], table: Any) -> None:
+        if len(names) > 1:
+            fresh = self._write_shard(table)
+            for name in names:
+                if name != fresh:
+                    (self.path / name).unlink(missing_ok=True)
+
+    def _write_shard(self, table: Any) -> str:
+        """Write a shard, and return its name, which is a hash of its bytes."""
         buffer = BytesIO()
         # A dictionary of features, nearly all distinct, costs time and disk.
         self._parquet.write_table(table, buffer, use_dictionary=["label"])
         content = buffer.getvalue()
         name = f"{blake2b(content, digest_size=16).hexdigest()}.parquet"
-        self._prepare_folder()
         self._write(name, content)
-        with self._lock:
-            self._whole[len(self._shards)] = True
-            self._learn(name, list(self._waiting))
-        self._waiting.clear()
+        return name
 
     def read(self, digests: Sequence[str]) -> npt.NDArray[Any]:
         """Features of samples, in the order of their digests, shape (n, d)."""
@@ -203,8 +249,7 @@ class Shelf:
 
     def _find(self, digests: Sequence[str]) -> npt.NDArray[np.int64]:
         """Places of samples, all of them in verified shards."""
-        found = (self._places.get(bytes.fromhex(digest), -1) for digest in digests)
-        places = np.fromiter(found, np.int64, len(digests))
+        places = self._places.find([bytes.fromhex(digest) for digest in digests])
         shards = places // _MOST_ROWS  # -1 for samples that are unknown
         lost = [n for n in np.unique(shards).tolist() if n < 0 or not self._verify(n)]
         if lost:
@@ -233,34 +278,34 @@ class Shelf:
 
     def _look_around(self) -> None:
         """Learn what was stored before; delete what a dead run left half-written."""
+        found: list[tuple[str, npt.NDArray[np.bytes_]]] = []
         for path in sorted(self.path.glob("*")) if self.path.is_dir() else ():
             if path.suffix == ".parquet":
-                self._open(path)
+                found += self._open(path)
             elif (
                 path.suffix == ".writing"
                 and time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
             ):
                 path.unlink(missing_ok=True)
+        self._shards = [name for name, _ in found]
+        firsts = [number * _MOST_ROWS for number in range(len(found))]
+        self._places.learn_many([digests for _, digests in found], firsts)
 
-    def _open(self, path: Path) -> None:
+    def _open(self, path: Path) -> list[tuple[str, npt.NDArray[np.bytes_]]]:
+        """Name of a shard and keys of its rows; nothing if it is gone or damaged."""
         try:
-            digests = self._column(path, "digest").to_pylist()
+            digests = self._column(path, "digest").combine_chunks()
+            keys = np.frombuffer(digests.buffers()[1], "S16", len(digests), 16 * digests.offset)
         except FileNotFoundError:  # another run has just set it aside
-            return
+            return []
         except Exception as error:  # of Arrow's own kinds
             if _is_whole(path):
                 raise UnavailableError(
                     f"`{path}` is intact and cannot be read: {first_line(error)}."
                 ) from None
             self._set_aside(path)
-            return
-        self._learn(path.name, digests)
-
-    def _learn(self, shard: str, digests: Sequence[bytes]) -> None:
-        first = len(self._shards) * _MOST_ROWS
-        self._shards.append(shard)
-        for row, key in enumerate(digests):
-            self._places.setdefault(key, first + row)
+            return []
+        return [(path.name, keys.copy())]
 
     def _verify(self, shard: int) -> bool:
         """Whether a shard has the bytes that were written; if not, forget it and set it aside."""
@@ -269,8 +314,7 @@ class Shelf:
                 path = self.path / self._shards[shard]
                 self._whole[shard] = _is_whole(path)
                 if not self._whole[shard]:
-                    kept = (item for item in self._places.items() if item[1] // _MOST_ROWS != shard)
-                    self._places = dict(kept)
+                    self._places.forget(lambda places: places // _MOST_ROWS == shard)
                     self._set_aside(path)
             return self._whole[shard]
 
@@ -316,6 +360,13 @@ class Shelf:
             f"The store `{self.path}` cannot be written: {reason}. The features of {len(self)} "
             "samples are safe there: fix this and run again to continue from them."
         )
+
+
+def _fits(tables: Sequence[Any], table: Any) -> bool:
+    """Whether the table of a shard may join those of others."""
+    if table is None or not table.schema.equals(tables[0].schema):
+        return False
+    return sum(one.num_rows for one in tables) + table.num_rows <= _LARGE_ROWS
 
 
 def _is_whole(path: Path) -> bool:
