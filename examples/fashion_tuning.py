@@ -41,7 +41,7 @@ from examples.parts.latents import (
     train_likelihood,
     tune,
 )
-from tradeoff import pr_curve, support_metrics
+from tradeoff import PRCurve, pr_curve, support_metrics
 from tradeoff.sampling import BudgetedSampler
 from tradeoff.training import NonSaturatingLoss, PRLoss
 
@@ -68,7 +68,7 @@ class Size:
     likelihood: int = 1000
     warm: int = 10_000
     tuning: int = 2000
-    classifier: int = 1500
+    classifier: int = 1000
     samples: int = 5000
 
 
@@ -152,10 +152,12 @@ def measure(name: str, size: Size, seed: int) -> Run:
     torch.manual_seed(seed)
     images |= {setting: decode(x) for setting, x in draw(models, size.samples).items()}
     found = {setting: features(x) for setting, x in images.items()}
-    rows = {setting: judge(found["real"], made) for setting, made in found.items()}
-    del rows["real"]
+    rows = {
+        setting: judge(found["real"], made) for setting, made in found.items() if setting != "real"
+    }
     for setting in ("likelihood", *GROUPS["tuning"]):
-        rows[setting]["precision on raw images"] = raw_precision(features(test), found[setting])
+        raw = honest_curve(features(test), found[setting])  # that no autoencoder has blurred
+        rows[setting]["precision on raw images"] = float(raw.precision(20.0))
     rows["likelihood"]["CPU minutes"] = models.minutes
     shares = {setting: _shares(classifier, images[setting]) for setting in SHOWN}
     return Run(
@@ -170,7 +172,7 @@ def measure(name: str, size: Size, seed: int) -> Run:
 
 def judge(real: np.ndarray, made: np.ndarray) -> dict[str, float]:
     """The honest curve and neighbors, on features of decoded images."""
-    curve = pr_curve(real=real, generated=made, progress=False).curve
+    curve = honest_curve(real, made)
     neighbors = support_metrics(
         real=real, generated=made, metrics=("precision", "recall"), progress=False
     )
@@ -184,9 +186,9 @@ def judge(real: np.ndarray, made: np.ndarray) -> dict[str, float]:
     return {key: float(value) for key, value in row.items()}
 
 
-def raw_precision(real: np.ndarray, made: np.ndarray) -> float:
-    """Precision at λ = 20 against images that no autoencoder has blurred."""
-    return float(pr_curve(real=real, generated=made, progress=False).curve.precision(20.0))
+def honest_curve(real: np.ndarray, made: np.ndarray) -> PRCurve:
+    """The curve by one member of the default stack, in a seventh of its time."""
+    return pr_curve(real=real, generated=made, estimator="kernel-logistic", progress=False).curve
 
 
 @torch.inference_mode()

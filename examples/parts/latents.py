@@ -133,7 +133,7 @@ def train_likelihood(
 ) -> Flow:
     """The flow after so many more steps of maximum likelihood."""
     flow = deepcopy(flow)
-    optimizer = torch.optim.Adam(flow.parameters(), rate)
+    optimizer = torch.optim.Adam(flow.parameters(), rate, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
     for _ in track(range(steps), "maximum likelihood"):
         descend(optimizer, likelihood_loss(flow.log_prob(batch_of(latents, batch))))
@@ -173,8 +173,8 @@ def tune(
     mean = torch.optim.swa_utils.AveragedModel(
         flow, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.99)
     )
-    ours = torch.optim.Adam(flow.parameters(), 2e-3, betas=(0.9, 0.99))
-    theirs = torch.optim.Adam(discriminator.parameters(), 3e-4, betas=(0.5, 0.99))
+    ours = torch.optim.Adam(flow.parameters(), 2e-3, betas=(0.9, 0.99), fused=True)
+    theirs = torch.optim.Adam(discriminator.parameters(), 3e-4, betas=(0.5, 0.99), fused=True)
     decays = [torch.optim.lr_scheduler.LinearLR(one, 1.0, 0.1, steps) for one in (ours, theirs)]
     for _ in track(range(steps), "tuning"):
         x = torch.cat((batch_of(latents, batch), flow.sample(batch)))
