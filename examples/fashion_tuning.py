@@ -199,12 +199,16 @@ def _shares(classifier: nn.Module, images: torch.Tensor) -> np.ndarray:
 
 def picture(runs: Sequence[Run]) -> Figure:
     """Both planes with 95% intervals over runs; images and classes of the first run."""
-    figure = Figure(figsize=(13, 8.2), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(1.5, 1))
+    figure = Figure(figsize=(13, 6.4), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(3, 1))
     planes = upper.subplots(1, 3, width_ratios=(1.2, 1.2, 1))
     rows = [run.rows for run in runs]
-    plane(planes[0], rows, ("neighbors' recall", "neighbors' precision"), "nearest neighbors")
-    plane(planes[1], rows, ("recall", "precision"), "honest curve: recall at 0.4, precision at 20")
+    plane(planes[0], rows, "neighbors' recall", "neighbors' precision")
+    planes[0].set(title="by nearest neighbors", xlabel="k-NN recall", ylabel="k-NN precision")
+    plane(planes[1], rows, "recall", "precision")
+    planes[1].set(
+        title="by the honest curve", xlabel="recall at λ = 0.4", ylabel="precision at λ = 20"
+    )
     _draw_shares(planes[2], runs[0].shares)
     for ax, name in zip(lower.subplots(1, len(SHOWN)), SHOWN, strict=True):
         title = {"real": "real, decoded", "likelihood": "maximum likelihood"}.get(name, name)
@@ -213,15 +217,14 @@ def picture(runs: Sequence[Run]) -> Figure:
 
 
 def plane(
-    ax: Axes,
-    rows: Sequence[Mapping[str, Mapping[str, float]]],
-    keys: tuple[str, str],
-    title: str,
+    ax: Axes, rows: Sequence[Mapping[str, Mapping[str, float]]], recall: str, precision: str
 ) -> None:
     """Every setting in a plane of recall and precision, mean and 95% interval over runs."""
     colors = dict(zip(GROUPS, ("0.5", COLORS[0], COLORS[2], COLORS[1]), strict=True))
     for (group, names), marker in zip(GROUPS.items(), "sD^o", strict=True):
-        values = np.array([[[row[name][key] for key in keys] for name in names] for row in rows])
+        values = np.array(
+            [[[row[name][key] for key in (recall, precision)] for name in names] for row in rows]
+        )
         center, error = values.mean(0), half_width(values)
         ax.errorbar(
             *center.T,
@@ -243,7 +246,6 @@ def plane(
                     fontsize=8,
                     color=colors[group],
                 )
-    ax.set(xlabel="recall", ylabel="precision", title=title)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8, loc="lower left")
 
@@ -258,7 +260,7 @@ def half_width(values: np.ndarray) -> np.ndarray:
 
 def _draw_shares(ax: Axes, shares: Mapping[str, np.ndarray]) -> None:
     names = ("likelihood", *GROUPS["tuning"])
-    for name, color in zip(names, ("0.5", *COLORS), strict=False):
+    for name, color in zip(names, ("0.5", "#9ecae1", "#4292c6", "#08306b"), strict=True):
         ax.plot(shares[name], "o-", color=color, markersize=4, linewidth=1.2, label=name)
     ax.axhline(1.0, color="0.8", linewidth=0.8, zorder=0)
     ax.set(xlabel="class", xticks=range(10), title="share of a class over its real share")
