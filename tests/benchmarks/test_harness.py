@@ -19,6 +19,7 @@ TORCH = {
     "memory",
     "neighbors",
     "parity",
+    "score",
     "training",
     "tuning",
 }

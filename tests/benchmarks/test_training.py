@@ -64,6 +64,15 @@ def test_tuned_clothes_follow_the_slope():
     assert rows["trend of neighbors' precision within seeds"]["p-value"] < 0.05
 
 
+def test_only_a_baseline_of_the_whole_batch_is_biased():
+    rows = rows_of("score")
+    for size in ("2 + 2", "8 + 8"):
+        found = {name: rows[f"{name}, {size} samples"] for name in ("pair left out", "whole batch")}
+        assert found["pair left out"]["bias"] < 4 * found["pair left out"]["error of bias"]
+        assert found["whole batch"]["bias"] > 10 * found["whole batch"]["error of bias"]
+    assert rows["cost of a step"]["over it"] < 1.2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lam", [0.1, 10.0])
 def test_a_flow_moves_towards_its_slope(lam):
