@@ -32,18 +32,17 @@ from examples.parts.fashion import (
     train_classifier,
 )
 from examples.parts.latents import (
-    LATENTS,
     Autoencoder,
     Flow,
     Tuned,
-    make_network,
     train_autoencoder,
+    train_discriminator,
     train_likelihood,
     tune,
 )
 from tradeoff import PRCurve, pr_curve, support_metrics
 from tradeoff.sampling import BudgetedSampler
-from tradeoff.training import NonSaturatingLoss, PRLoss
+from tradeoff.training import PRLoss
 
 SLOPES = (0.1, 1.0, 10.0)
 TEMPERATURES = (0.9, 0.8, 0.7, 0.6, 0.5)
@@ -66,13 +65,13 @@ class Size:
 
     autoencoder: int = 4000
     likelihood: int = 1000
-    warm: int = 10_000
+    discriminator: int = 1500
     tuning: int = 2000
     classifier: int = 1000
     samples: int = 5000
 
 
-QUICK = Size(30, 30, 100, 20, 30, 300)
+QUICK = Size(30, 30, 30, 20, 30, 300)
 
 
 class Models(NamedTuple):
@@ -100,15 +99,7 @@ def train(data: Fashion, size: Size, seed: int) -> Models:
     latents = autoencoder.encode(data.train)
     torch.manual_seed(seed)
     flow = train_likelihood(Flow(), latents, steps=size.likelihood, rate=3e-3, batch=256)
-    discriminator = make_network(LATENTS, 192, 192, 1)
-    NonSaturatingLoss().warm_start(
-        discriminator,
-        real=latents,
-        generate=flow.sample,
-        learning_rate=2e-3,
-        most_steps=size.warm,
-        seed=seed,
-    )
+    discriminator = train_discriminator(flow, latents, steps=size.discriminator)
     tuned = {}
     for lam in dict.fromkeys((*SLOPES, *BEFORE_REJECTION)):
         torch.manual_seed(seed)

@@ -13,7 +13,7 @@ from torch import nn
 
 from examples.parts.loop import descend
 from tradeoff._progress import track
-from tradeoff.training import Loss, likelihood_loss
+from tradeoff.training import Loss, NonSaturatingLoss, likelihood_loss
 
 LATENTS = 16
 
@@ -139,6 +139,18 @@ def train_likelihood(
         descend(optimizer, likelihood_loss(flow.log_prob(batch_of(latents, batch))))
         schedule.step()
     return flow
+
+
+def train_discriminator(flow: Flow, latents: torch.Tensor, *, steps: int) -> nn.Module:
+    """A discriminator that has seen a flow for so many steps, at a rate that falls to a fifth."""
+    network, loss = make_network(LATENTS, 192, 192, 1), NonSaturatingLoss()
+    optimizer = torch.optim.Adam(network.parameters(), 1e-3, betas=(0.5, 0.99), fused=True)
+    decay = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.2, steps)
+    for _ in track(range(steps), "training a discriminator"):
+        outputs = network(batch_of(latents, 256)), network(flow.sample(256))
+        descend(optimizer, loss.discriminator_loss(*outputs))
+        decay.step()
+    return network
 
 
 class Tuned:

@@ -81,7 +81,6 @@ def watched(slope):
 
 
 def test_the_monitor_tells_that_the_dual_still_rises():
-    assert "The dual still rises, from -0." not in " ".join(watched(0.0))
     (sentence,) = watched(0.001)
     assert sentence.startswith("The dual still rises, from")
     assert "`warm_start`" in sentence

@@ -80,7 +80,7 @@ class Loss(ABC):
         r"""Loss of a generator with a density, :math:`-\overline{w\,(s(v) - b)\log q(x)}`.
 
         Its gradient is that of `generator_loss`, by the score function: it uses the values of the
-        discriminator and never its slopes, which are much less accurate. Samples of both sides
+        discriminator and never its gradient, which is often less accurate. Samples of both sides
         take part with :math:`w = 2\sigma(-v) = 2q/(p + q)`. For the true ratio the gradient is
         unbiased, because the baseline of a pair,
         :math:`b = \sum ws/\sum w`, is taken over all the other pairs.
@@ -140,7 +140,7 @@ class Loss(ABC):
             return found
         if start is None or now is None:
             raise InvalidInputError("`start` and `now` must be given together.")
-        if not torch.equal(found, outputs):
+        if [self.auxiliary.log_ratio(output) for output in (-1.0, 2.0)] != [-1.0, 2.0]:
             raise InvalidInputError(
                 "`start` and `now` require an auxiliary divergence whose discriminator returns "
                 f"log-ratios, such as GAN(). Got {self.auxiliary!r}."
