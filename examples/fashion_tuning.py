@@ -92,22 +92,28 @@ class Run(NamedTuple):
     shares: dict[str, np.ndarray]
 
 
-def train(data: Fashion, size: Size, seed: int) -> Models:
-    """Train an autoencoder, a flow and a discriminator, and tune the flow for every slope."""
-    begun = time.process_time()
+def begin(data: Fashion, size: Size, seed: int) -> tuple[Autoencoder, torch.Tensor, Tuned]:
+    """An autoencoder, its latents of the training images, and a flow with a discriminator."""
     autoencoder = train_autoencoder(data.train, steps=size.autoencoder, seed=seed)
     latents = autoencoder.encode(data.train)
     torch.manual_seed(seed)
     flow = train_likelihood(Flow(), latents, steps=size.likelihood, rate=3e-3, batch=256)
     discriminator = train_discriminator(flow, latents, steps=size.discriminator)
+    return autoencoder, latents, Tuned(flow, flow, discriminator)
+
+
+def train(data: Fashion, size: Size, seed: int) -> Models:
+    """Tune a flow for every slope, and train it on by maximum likelihood."""
+    begun = time.process_time()
+    autoencoder, latents, start = begin(data, size, seed)
     tuned = {}
     for lam in dict.fromkeys((*SLOPES, *BEFORE_REJECTION)):
         torch.manual_seed(seed)
-        tuned[lam] = tune(flow, discriminator, latents, PRLoss(lam), steps=size.tuning)
+        tuned[lam] = tune(start.flow, start.discriminator, latents, PRLoss(lam), steps=size.tuning)
         if lam == SLOPES[-1]:
             minutes = (time.process_time() - begun) / 60
-    longer = train_likelihood(flow, latents, steps=size.tuning, rate=2e-3, batch=512)
-    return Models(autoencoder, Tuned(flow, flow, discriminator), longer, tuned, minutes)
+    longer = train_likelihood(start.flow, latents, steps=size.tuning, rate=2e-3, batch=512)
+    return Models(autoencoder, start, longer, tuned, minutes)
 
 
 def draw(models: Models, count: int) -> dict[str, torch.Tensor]:

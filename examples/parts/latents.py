@@ -179,9 +179,23 @@ def tune(
     *,
     steps: int,
     batch: int = 512,
+    knows_flow: bool = True,
+    by_score: bool = True,
 ) -> Tuned:
-    """Tune a flow for a loss by its score; what comes back are running means of the weights."""
+    """Tune a flow for a loss; what comes back are running means of the weights.
+
+    Args:
+        start: Flow to begin with.
+        discriminator: Network that knows log p/q of this flow.
+        latents: Latents of real images, shape (n, 16).
+        loss: Loss of both networks.
+        steps: Number of steps.
+        batch: Number of samples of each side in a step.
+        knows_flow: Whether the ratio is corrected for how the flow has changed.
+        by_score: Whether to use the score loss, or the gradient of the discriminator.
+    """
     flow, discriminator = deepcopy((start, discriminator))
+    frozen = deepcopy(flow).requires_grad_(False)
     mean = torch.optim.swa_utils.AveragedModel(
         flow, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.99)
     )
@@ -191,11 +205,21 @@ def tune(
     for _ in track(range(steps), "tuning"):
         x = torch.cat((batch_of(latents, batch), flow.sample(batch)))
         log_density = flow.log_prob(x)
-        with torch.no_grad():
-            before = start.log_prob(x)
-        log_ratio = loss.log_ratio(discriminator(x)[:, 0], start=before, now=log_density)
+        log_ratio = discriminator(x)[:, 0]
+        if knows_flow:
+            with torch.no_grad():
+                before = start.log_prob(x)
+            log_ratio = loss.log_ratio(log_ratio, start=before, now=log_density)
         descend(theirs, loss.discriminator_loss(*log_ratio.chunk(2)))
-        descend(ours, loss.score_loss(log_ratio, log_density))
+        if by_score:
+            descend(ours, loss.score_loss(log_ratio, log_density))
+        else:
+            made = flow(torch.randn(batch, LATENTS))
+            outputs = discriminator(made)[:, 0]
+            if knows_flow:
+                frozen.load_state_dict(flow.state_dict())
+                outputs = outputs + start.log_prob(made) - frozen.log_prob(made)
+            descend(ours, loss.generator_loss(outputs))
         mean.update_parameters(flow)
         for decay in decays:
             decay.step()
