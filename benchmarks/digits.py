@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from benchmarks.bench_images import cases
 from benchmarks.harness import run
-from benchmarks.images import cases
 
 CASES = cases("mnist")
 

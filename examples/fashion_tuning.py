@@ -55,8 +55,30 @@ GROUPS = {
     "tuning": [f"λ = {lam:g}" for lam in SLOPES],
     "rejection": ["likelihood", *(f"K = {budget:g}" for budget in BUDGETS)],
     "likelihood, trained on": ["trained on"],
+    "tuning, then rejection": ["λ = 0.1, K = 4"],
 }
 SHOWN = ("real", "likelihood", "T = 0.6", "λ = 0.1", "λ = 1", "λ = 10", "K = 4")
+
+_STYLES = (("0.5", "s"), (COLORS[0], "D"), (COLORS[2], "^"), (COLORS[1], "o"), (COLORS[3], "*"))
+_Place = tuple[float, float, str, float]
+"""Offset of a label from its marker in points, its alignment and rotation; by group or setting."""
+_PLACES: tuple[dict[str, _Place], ...] = (
+    {
+        "truncation": (-7, -11, "right", 0),
+        "tuning": (-7, 3, "right", 0),
+        "λ = 0.1": (7, 6, "left", 0),
+        "rejection": (7, -3, "left", 0),
+        "likelihood, trained on": (7, -3, "left", 0),
+        "tuning, then rejection": (7, -3, "left", 0),
+    },
+    {
+        "truncation": (-7, 2, "right", 0),
+        "tuning": (0, 8, "center", 0),
+        "λ = 0.1": (7, -11, "left", 0),
+        "rejection": (-2, 6, "left", 45),
+        "tuning, then rejection": (-3, -17, "center", 0),
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -200,9 +222,10 @@ def picture(runs: Sequence[Run]) -> Figure:
     upper, lower = figure.subfigures(2, 1, height_ratios=(3, 1))
     planes = upper.subplots(1, 3, width_ratios=(1.2, 1.2, 1))
     rows = [run.rows for run in runs]
-    plane(planes[0], rows, "neighbors' recall", "neighbors' precision")
+    plane(planes[0], rows, ("neighbors' recall", "neighbors' precision"), _PLACES[0])
     planes[0].set(title="by nearest neighbors", xlabel="k-NN recall", ylabel="k-NN precision")
-    plane(planes[1], rows, "recall", "precision")
+    planes[0].legend(frameon=False, fontsize=8, loc="lower left")
+    plane(planes[1], rows, ("recall", "precision"), _PLACES[1])
     planes[1].set(
         title="by the honest curve", xlabel="recall at λ = 0.4", ylabel="precision at λ = 20"
     )
@@ -214,37 +237,46 @@ def picture(runs: Sequence[Run]) -> Figure:
 
 
 def plane(
-    ax: Axes, rows: Sequence[Mapping[str, Mapping[str, float]]], recall: str, precision: str
+    ax: Axes,
+    rows: Sequence[Mapping[str, Mapping[str, float]]],
+    keys: tuple[str, str],
+    places: Mapping[str, _Place],
 ) -> None:
     """Every setting in a plane of recall and precision, mean and 95% interval over runs."""
-    colors = dict(zip(GROUPS, ("0.5", COLORS[0], COLORS[2], COLORS[1]), strict=True))
-    for (group, names), marker in zip(GROUPS.items(), "sD^o", strict=True):
-        values = np.array(
-            [[[row[name][key] for key in (recall, precision)] for name in names] for row in rows]
-        )
+    for (group, names), (color, marker) in zip(GROUPS.items(), _STYLES, strict=True):
+        values = np.array([[[row[name][key] for key in keys] for name in names] for row in rows])
         center, error = values.mean(0), half_width(values)
         ax.errorbar(
             *center.T,
             xerr=error[:, 0],
             yerr=error[:, 1],
-            color=colors[group],
+            color=color,
             marker=marker,
             linewidth=1.2,
             elinewidth=0.8,
             label=group,
         )
-        for name, place in zip(names, center, strict=True):
-            if name != "likelihood" or group == "truncation":
-                ax.annotate(
-                    "maximum likelihood" if name == "likelihood" else name,
-                    place,
-                    xytext=(5, 4),
-                    textcoords="offset points",
-                    fontsize=8,
-                    color=colors[group],
-                )
+        for name, at in zip(names, center, strict=True):
+            place = places.get(name, places.get(group))
+            if place is not None and (name != "likelihood" or group == "truncation"):
+                text = "maximum likelihood" if name == "likelihood" else name
+                _label(ax, text, at, color, place)
+    ax.margins(0.1)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=8, loc="lower left")
+
+
+def _label(ax: Axes, text: str, at: np.ndarray, color: str, place: _Place) -> None:
+    right, up, alignment, rotation = place
+    ax.annotate(
+        text,
+        at,
+        xytext=(right, up),
+        textcoords="offset points",
+        ha=alignment,
+        rotation=rotation,
+        fontsize=8,
+        color=color,
+    )
 
 
 def half_width(values: np.ndarray) -> np.ndarray:

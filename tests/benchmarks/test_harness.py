@@ -15,6 +15,7 @@ TORCH = {
     "fashion",
     "gaussians",
     "gradients",
+    "images",
     "intervals",
     "memory",
     "neighbors",

@@ -64,6 +64,21 @@ def test_tuned_clothes_follow_the_slope():
     assert rows["trend of neighbors' precision within seeds"]["p-value"] < 0.05
 
 
+def test_a_tuned_flow_of_images_follows_the_slope():
+    """Every change is larger than half of its interval, and every trend is significant."""
+    rows = rows_of("images")
+    for measure, sign in MEASURES.items():
+        row = rows[f"change of {measure}"]
+        assert sign * row["change"] > row["± change"], measure
+        assert rows[f"trend of {measure}"]["p-value"] < 0.01, measure
+
+
+def test_before_rejection_a_flow_is_tuned_for_a_smaller_slope():
+    row = rows_of("images")["K = 4 follows: recall, tuned for 0.1 or not"]
+    assert row["tuned"] > row["likelihood"]
+    assert row["seeds won"] == 5
+
+
 def test_only_a_baseline_of_the_whole_batch_is_biased():
     rows = rows_of("score")
     for size in ("2 + 2", "8 + 8"):
