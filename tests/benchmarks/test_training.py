@@ -64,6 +64,30 @@ def test_tuned_clothes_follow_the_slope():
     assert rows["trend of neighbors' precision within seeds"]["p-value"] < 0.05
 
 
+def test_a_tuned_flow_of_images_follows_the_slope():
+    """Every change is larger than half of its interval, and every trend is significant."""
+    rows = rows_of("images")
+    for measure, sign in MEASURES.items():
+        row = rows[f"change of {measure}"]
+        assert sign * row["change"] > row["± change"], measure
+        assert rows[f"trend of {measure}"]["p-value"] < 0.01, measure
+
+
+def test_before_rejection_a_flow_is_tuned_for_a_smaller_slope():
+    row = rows_of("images")["K = 4 follows: recall, tuned for 0.1 or not"]
+    assert row["tuned"] > row["likelihood"]
+    assert row["seeds won"] == 5
+
+
+def test_only_a_baseline_of_the_whole_batch_is_biased():
+    rows = rows_of("score")
+    for size in ("2 + 2", "8 + 8"):
+        found = {name: rows[f"{name}, {size} samples"] for name in ("pair left out", "whole batch")}
+        assert found["pair left out"]["bias"] < 4 * found["pair left out"]["error of bias"]
+        assert found["whole batch"]["bias"] > 10 * found["whole batch"]["error of bias"]
+    assert rows["cost of a step"]["over it"] < 1.2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lam", [0.1, 10.0])
 def test_a_flow_moves_towards_its_slope(lam):

@@ -47,12 +47,14 @@ class Places:
         if len(self._recent) > _MOST_RECENT:
             self._settle()
 
-    def learn_many(self, keys: Sequence[npt.NDArray[np.bytes_]], firsts: Sequence[int]) -> None:
-        """The same for many parts at once, without an object for each key."""
+    def learn_many(self, keys: list[npt.NDArray[np.bytes_]], firsts: Sequence[int]) -> None:
+        """The same for many parts at once, without an object for each key; empties the list."""
         if not keys:
             return
         numbers = [first + np.arange(len(part)) for part, first in zip(keys, firsts, strict=True)]
-        self._merge(np.concatenate(keys), np.concatenate(numbers))
+        together = np.concatenate(keys)
+        keys.clear()  # as large as what was made of it
+        self._merge(together, np.concatenate(numbers))
 
     def find(self, keys: Sequence[bytes]) -> npt.NDArray[np.int64]:
         """Numbers of keys, -1 for those that have none, shape (n,)."""
@@ -81,7 +83,12 @@ class Places:
             self._recent = {}
 
     def _merge(self, keys: npt.NDArray[np.bytes_], numbers: npt.NDArray[np.int64]) -> None:
-        keys = np.concatenate((self._sorted[0], keys))
-        numbers = np.concatenate((self._sorted[1], numbers))
-        keys, first = np.unique(keys, return_index=True)
-        self._sorted = keys, numbers[first]
+        if self._sorted[0].size:
+            keys = np.concatenate((self._sorted[0], keys))
+            numbers = np.concatenate((self._sorted[1], numbers))
+        order = np.argsort(keys, kind="stable")
+        keys, numbers = keys[order], numbers[order]
+        fresh = np.append(True, keys[1:] != keys[:-1])
+        if not fresh.all():
+            keys, numbers = keys[fresh], numbers[fresh]
+        self._sorted = keys, numbers

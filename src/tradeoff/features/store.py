@@ -288,8 +288,10 @@ class Shelf:
             ):
                 path.unlink(missing_ok=True)
         self._shards = [name for name, _ in found]
-        firsts = [number * _MOST_ROWS for number in range(len(found))]
-        self._places.learn_many([digests for _, digests in found], firsts)
+        keys = [digests for _, digests in found]
+        found.clear()
+        firsts = [number * _MOST_ROWS for number in range(len(keys))]
+        self._places.learn_many(keys, firsts)
 
     def _open(self, path: Path) -> list[tuple[str, npt.NDArray[np.bytes_]]]:
         """Name of a shard and keys of its rows; nothing if it is gone or damaged."""
@@ -366,7 +368,7 @@ def _fits(tables: Sequence[Any], table: Any) -> bool:
     """Whether the table of a shard may join those of others."""
     if table is None or not table.schema.equals(tables[0].schema):
         return False
-    return sum(one.num_rows for one in tables) + table.num_rows <= _LARGE_ROWS
+    return bool(sum(one.num_rows for one in tables) + table.num_rows <= _LARGE_ROWS)
 
 
 def _is_whole(path: Path) -> bool:

@@ -11,7 +11,7 @@ from tradeoff._validation import check_count, check_number, check_type, to_array
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.core.divergence import GAN, Divergence
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.training.base import Loss, check_state
+from tradeoff.training.base import Loss, check_outputs, check_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,16 +56,25 @@ class BudgetedLoss(Loss):
     def generator_loss(self, generated: torch.Tensor) -> torch.Tensor:
         """Loss of the generator; updates the constant of acceptance every `refresh` steps."""
         log_ratio = self.log_ratio(generated)
-        self._recent.append(log_ratio.detach().flatten())
-        if self.log_constant is None or len(self._recent) >= self.refresh:
-            self.calibrate(torch.cat([recent.to(log_ratio.device) for recent in self._recent]))
-            self._recent.clear()
+        self._watch(log_ratio)
         return -self.gain(log_ratio).mean()
+
+    def score_loss(self, log_ratio: torch.Tensor, log_density: torch.Tensor) -> torch.Tensor:
+        """Loss of a generator with a density; updates the constant of acceptance as well."""
+        values = check_outputs("log_ratio", log_ratio).flatten()
+        self._watch(values[len(values) // 2 :])
+        return super().score_loss(log_ratio, log_density)
 
     def calibrate(self, log_ratios: Any) -> None:
         """Compute the constant of acceptance from log-ratios of generated samples."""
         rule = AcceptanceRule.from_log_ratios(to_array(log_ratios), budget=self.budget)
         self.log_constant = rule.log_constant
+
+    def _watch(self, log_ratio: torch.Tensor) -> None:
+        self._recent.append(log_ratio.detach().flatten())
+        if self.log_constant is None or len(self._recent) >= self.refresh:
+            self.calibrate(torch.cat([recent.to(log_ratio.device) for recent in self._recent]))
+            self._recent.clear()
 
     def gain(self, log_ratio: torch.Tensor) -> torch.Tensor:
         """Gain beyond the threshold of full acceptance, same shape; 0 below it."""
