@@ -28,7 +28,7 @@ test-lowest:     ## the tests without PyTorch, on the lower bounds of the packag
 	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(PYTHON) .ci/lowest.py images datasets > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test ".[images,datasets]"
-	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch" tests
+	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch and not ray" tests
 
 ENCODERS = images,hub,onnx,offline
 

@@ -59,7 +59,8 @@ def test_further_columns(tmp_path):
 
 
 def test_addresses_of_other_file_systems(tmp_path):
-    fsspec = pytest.importorskip("fsspec")
+    import fsspec
+
     system = fsspec.filesystem("memory")
     write(tmp_path / "a.parquet")
     for name in ("a", "b"):

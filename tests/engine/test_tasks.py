@@ -43,7 +43,7 @@ def always_die(shared, item):
 ENGINES = [
     LocalEngine(1),
     LocalEngine(2),
-    pytest.param(RayEngine(workers=2), marks=[pytest.mark.slow]),
+    pytest.param(RayEngine(workers=2), marks=[pytest.mark.slow, pytest.mark.ray]),
 ]
 
 

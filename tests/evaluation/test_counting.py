@@ -76,7 +76,8 @@ def state_of(folder, place, engine, batch=65_536):
     return state, unread
 
 
-RAY = pytest.param(RayEngine, 2, marks=pytest.mark.slow)
+NEEDS_RAY = [pytest.mark.slow, pytest.mark.ray]
+RAY = pytest.param(RayEngine, 2, marks=NEEDS_RAY)
 
 
 @pytest.mark.parametrize(("kind", "workers"), [(LocalEngine, 1), (LocalEngine, 2), RAY])
@@ -86,7 +87,7 @@ def test_the_result_is_that_of_one_machine(folder, result, kind, workers):
     assert found.samples["real"].ids == found.samples["real"].ids
 
 
-@pytest.mark.parametrize("kind", [LocalEngine, pytest.param(RayEngine, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", [LocalEngine, pytest.param(RayEngine, marks=NEEDS_RAY)])
 def test_states_are_the_same_bytes(folder, tmp_path, kind):
     wanted = state_of(folder, tmp_path / "1", LocalEngine(1))[0].to_bytes()
     for number, (workers, batch) in enumerate([(2, 64), (4, 333)]):
@@ -197,11 +198,13 @@ def test_a_killed_driver_goes_on_where_it_stopped(folder, result, tmp_path):
     assert json.loads(done.stdout) == wanted
 
 
+@pytest.mark.ray
 @pytest.mark.slow
 def test_a_worker_and_a_node_may_die(folder, result):
     """On a real cluster of two nodes, of which one is stopped while it counts."""
-    ray = pytest.importorskip("ray")
-    cluster_utils = pytest.importorskip("ray.cluster_utils")
+    import ray
+    from ray import cluster_utils
+
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray.shutdown()
     cluster = cluster_utils.Cluster(
@@ -296,7 +299,7 @@ def test_real_features_give_the_same_result(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.torch
-@pytest.mark.parametrize("kind", [LocalEngine, RayEngine])
+@pytest.mark.parametrize("kind", [LocalEngine, pytest.param(RayEngine, marks=NEEDS_RAY)])
 def test_images_in_archives_give_the_result_of_the_folder(tmp_path, kind):
     """PNG files in tar shards, a real encoder; and a page that shows samples."""
     from PIL import Image

@@ -11,7 +11,7 @@ from tradeoff.engine import LocalEngine, RayEngine  # noqa: E402
 from tradeoff.exceptions import UnavailableError  # noqa: E402
 from tradeoff.neighbors.metrics import METRICS  # noqa: E402
 
-RAY = pytest.param(RayEngine(workers=2), marks=pytest.mark.slow)
+RAY = pytest.param(RayEngine(workers=2), marks=[pytest.mark.slow, pytest.mark.ray])
 
 
 @pytest.fixture

@@ -206,7 +206,7 @@ class CountingState:
                 for key, value in vars(state.sums).items():
                     arrays[f"{name}.sums.{key}"] = np.asarray(value)
         file = io.BytesIO()
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
         return file.getvalue()
 
     @classmethod

@@ -155,12 +155,8 @@ class FrozenRule:
         """Write arrays and what is known about them to one file, ``.npz``."""
         about = json.dumps({"schema": _SCHEMA, "digest": self.digest, "about": dict(self.about)})
         with Path(path).open("wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                **self.arrays,
-                about=np.frombuffer(about.encode(), np.uint8),
-            )
+            text = {"about": np.frombuffer(about.encode(), np.uint8)}
+            np.savez(file, **{**self.arrays, **text})  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, path: str | Path) -> FrozenRule:
