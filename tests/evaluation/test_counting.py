@@ -305,8 +305,8 @@ def test_images_in_archives_give_the_result_of_the_folder(tmp_path, kind):
     from PIL import Image
 
     data = cifar_pixels()
-    images, labels = data.train.features[:700], data.train.labels[:700]
-    chosen = {"real": np.arange(350), "generated": 350 + np.flatnonzero(labels[350:] > 1)}
+    images, labels = data.train.features[:900], data.train.labels[:900]
+    chosen = {"real": np.arange(450), "generated": 450 + np.flatnonzero(labels[450:] > 1)}
     for side, rows in chosen.items():
         (tmp_path / "plain" / side).mkdir(parents=True)
         (tmp_path / "tar" / side).mkdir(parents=True)
