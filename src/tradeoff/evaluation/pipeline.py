@@ -193,12 +193,12 @@ def checked(found: Settings) -> Settings:
         found.protocol is not None or not any(k.startswith("curve.") for k in keys)
     ):
         raise InvalidInputError("`explain` needs the curve: add curve to the metrics.")
-    if found.protocol is None:
-        check_families(keys)
     if found.rule == "frozen":
         if found.protocol is not None:
             raise InvalidInputError("`protocol` has a rule of its own: leave `rule` as it is.")
         check_counted(keys)
+    if found.protocol is None:
+        check_families(keys)
     return right
 
 
