@@ -156,6 +156,11 @@ def evaluate_sources(
     if isinstance(generated, Mapping):
         raise InvalidInputError("`generated` must be one model: `compare` takes several by name.")
     if engine is not None:
+        if settings.rule != "frozen":
+            raise InvalidInputError(
+                "An engine counts part by part, with a frozen rule: pass "
+                'rule="frozen" (--rule frozen).'
+            )
         return evaluate_shards(
             real, generated, checked(settings), open_engine(engine), ledger, progress=progress
         )

@@ -43,10 +43,6 @@ def evaluate_shards(
     progress: bool,
 ) -> Evaluation:
     """A model whose samples lie in many files, by a frozen rule; see `evaluate`."""
-    if settings.rule != "frozen":
-        raise InvalidInputError(
-            'An engine counts part by part, with a frozen rule: pass rule="frozen" (--rule frozen).'
-        )
     if settings.limit is not None:
         raise InvalidInputError("`limit` chooses among all samples: leave it out with an engine.")
     both = Sides(*map(_address, ("real", "generated"), (real, generated)))
