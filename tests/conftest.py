@@ -1,7 +1,9 @@
 """Shared settings of the test suite."""
 
 import os
+import shutil
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The workers of xdist share the cores: threads and processes of theirs would only wait.
@@ -14,3 +16,16 @@ settings.register_profile(
     "search", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("fixed")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, without a window."""
+    from playwright.sync_api import sync_playwright
+
+    binary = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert binary, "Install Chromium: make browser."
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=binary, args=["--no-sandbox"])
+        yield running
+        running.close()

@@ -23,7 +23,9 @@ from tradeoff.curves import CountingPlan, CountingState
 from tradeoff.data.shards import ShardReader, list_shards
 from tradeoff.engine import LocalEngine, RayEngine
 from tradeoff.engine.ledger import Ledger
+from tradeoff.engine.tasks import Failure
 from tradeoff.evaluation.counting import count_shards
+from tradeoff.evaluation.sharded import _target
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings
 
@@ -166,12 +168,12 @@ def test_a_broken_file_is_named_and_can_be_repaired(folder, tmp_path):
     assert not again.broken["generated"]
 
 
-def state_of_stopping(folder, place):
+def state_of_stopping(folder, place, engine=LocalEngine(1)):  # noqa: B008, it is frozen
     place.mkdir()
     return count_shards(
         Sides(**sources(folder)),
         Settings(rule="frozen", estimator="gaussians", broken="stop"),
-        engine=LocalEngine(1),
+        engine=engine,
         reader=ShardReader(),
         encoder=ENCODER,
         folder=place,
@@ -324,6 +326,50 @@ def test_images_in_archives_give_the_result_of_the_folder(tmp_path, kind):
     assert archives.explanation is not None
     archives.report(tmp_path / "page.html")
     assert "data:image" in (tmp_path / "page.html").read_text()
+
+
+def test_an_explanation_is_made_of_the_kept_samples_and_says_nothing_else(folder):
+    found = evaluate(**sources(folder), engine=LocalEngine(1), explain=True, **OPTIONS)
+    assert found.explanation is not None
+    assert not [warning for warning in found.warnings if "was not looked for" in warning]
+    few = [np.random.default_rng(i).normal(size=(200, 2)) for i in range(2)]
+    found = evaluate(real=few[0], generated=few[1], explain=True, **OPTIONS)
+    assert found.explanation is None
+    assert [warning for warning in found.warnings if "was not looked for" in warning]
+
+
+class Dying(LocalEngine):
+    """An engine whose workers die while they count."""
+
+    def run(self, task, shared, items, *, stays=False):
+        for i, found in super().run(task, shared, items, stays=stays):
+            yield i, Failure("its worker died 3 times.") if "count" in task.__name__ else found
+
+
+def test_a_file_whose_workers_died_is_named(folder, tmp_path):
+    with pytest.raises(InvalidInputError, match=r"0.parquet` was not counted: its worker died"):
+        state_of_stopping(folder, tmp_path / "ledger", Dying(1))
+
+
+def test_a_ledger_is_not_written_into_an_input(folder):
+    for ledger in (folder / "real", folder / "generated" / "run"):
+        with pytest.raises(InvalidInputError, match="would be written over or into the input"):
+            evaluate(**sources(folder), engine=LocalEngine(1), ledger=ledger, **OPTIONS)
+        assert not (folder / "generated" / "run").exists()
+
+
+def test_an_archive_that_changed_is_not_counted_twice(tmp_path):
+    archive, features = tmp_path / "a.tar", tmp_path / "features"
+    features.mkdir()
+    archive.write_bytes(b"1")
+    first = _target(features, str(archive), {"encoder": "e"})
+    assert _target(features, str(archive), {"encoder": "e"}) == first
+    first.touch()
+    (tmp_path / "b.tar").write_bytes(b"1")
+    assert _target(features, str(tmp_path / "b.tar"), {"encoder": "e"}).parent == features
+    archive.write_bytes(b"22")
+    with pytest.raises(InvalidInputError, match="has changed since it was embedded"):
+        _target(features, str(archive), {"encoder": "e"})
 
 
 def test_the_command(folder, tmp_path, result):

@@ -1,7 +1,6 @@
 """The built documentation in a browser: it works offline, renders formulas and fits on a phone."""
 
 import html.parser
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 pytest.importorskip("furo")
 pytest.importorskip("myst_parser")
-playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]  # the API pages import all of the package
 
@@ -28,16 +27,6 @@ def site(tmp_path_factory):
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return folder / "html"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    binary = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert binary, "Install Chromium: make browser."
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=binary, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 class Parts(html.parser.HTMLParser):

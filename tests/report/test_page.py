@@ -1,12 +1,10 @@
 """The page of a result in a browser: it asks for nothing, moves, and shows hostile text as text."""
 
 import io
-import shutil
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright import sync_api as playwright
 
 from benchmarks.bench_page import first_paint
 from tradeoff import compare, evaluate
@@ -59,16 +57,6 @@ def results():
         "evaluation": evaluate(real=real, generated=fewer, **options),
         "comparison": compare(real=real, generated=both, **options),
     }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    binary = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert binary, "Install Chromium: apt-get install chromium."
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=binary, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 def opened(browser, path, **options):

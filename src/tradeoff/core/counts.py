@@ -74,7 +74,7 @@ class HeldOutCounts(Result):
     @cached_property
     def called(self) -> Sides[npt.NDArray[np.int64]]:
         """Samples called generated, by bucket and slope, shapes (256, slopes)."""
-        return Sides(*(_called(side) for side in (self.real, self.generated)))
+        return Sides(called_of(self.real), called_of(self.generated))
 
     def curve(self) -> PRCurve:
         """The curve as counted: exact at the slopes of the counts, nearest threshold in between.
@@ -109,11 +109,29 @@ def count_errors(
         log_ratios: Log p/q of samples, shape (n,).
         buckets: Bucket of each sample, below 256, shape (n,).
     """
-    cells = COUNTED_SLOPES.size + 1
-    thresholds = -np.log(COUNTED_SLOPES[::-1])
-    called = COUNTED_SLOPES.size - np.searchsorted(thresholds, log_ratios, side="right")
-    counts = np.bincount(buckets.astype(np.int64) * cells + called, minlength=BUCKETS * cells)
-    return counts.reshape(BUCKETS, cells)
+    return held_by(buckets.astype(np.int64), BUCKETS, log_ratios, COUNTED_SLOPES)
+
+
+def held_by(
+    parts: npt.NDArray[np.integer[Any]],
+    count: int,
+    log_ratios: FloatArray,
+    slopes: FloatArray,
+    weights: FloatArray | None = None,
+) -> npt.NDArray[Any]:
+    """Samples, or their weights, by part and by the number of slopes that call them generated.
+
+    Args:
+        parts: Number of the part of each sample, shape (n,).
+        count: Number of parts.
+        log_ratios: Log p/q of samples, shape (n,).
+        slopes: Slopes in ascending order.
+        weights: Weight of each sample; they are counted if not given.
+    """
+    cells = slopes.size + 1
+    calling = slopes.size - np.searchsorted(-np.log(slopes[::-1]), log_ratios, side="right")
+    held = np.bincount(parts * cells + calling, weights, minlength=count * cells)
+    return held.reshape(count, cells)
 
 
 def places_of(slopes: FloatArray) -> npt.NDArray[np.intp]:
@@ -130,6 +148,6 @@ def places_of(slopes: FloatArray) -> npt.NDArray[np.intp]:
     return np.asarray(place)
 
 
-def _called(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """From counts of how many slopes call a sample generated to counts of samples by slope."""
-    return np.asarray(counts[:, ::-1].cumsum(1)[:, -2::-1])
+def called_of(held: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """From samples by the number of slopes that call them generated to samples by slope."""
+    return np.asarray(held[:, ::-1].cumsum(1)[:, -2::-1])

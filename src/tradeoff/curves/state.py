@@ -199,9 +199,7 @@ class CountingState:
             arrays[f"{name}.rows"] = np.array([state.rows, state.fitted])
             arrays[f"{name}.counts"] = state.counts
             for key, value in vars(state.sampled).items():
-                arrays[f"{name}.sampled.{key}"] = (
-                    _texts(value) if value.dtype.kind == "U" else value
-                )
+                arrays[f"{name}.sampled.{key}"] = _texts(value) if key in _TEXTS else value
             if state.sums is not None:
                 for key, value in vars(state.sums).items():
                     arrays[f"{name}.sums.{key}"] = np.asarray(value)

@@ -23,6 +23,9 @@ from tradeoff.exceptions import InvalidInputError, UnreadableError, first_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    Task = Callable[[Any, Any], Any]
+    Results = Iterator[tuple[int, Any]]
+
 __all__ = ["Engine", "Failure", "LocalEngine", "RayEngine", "open_engine"]
 
 _TRIES = 3
@@ -44,14 +47,7 @@ class Failure:
 class Engine(Protocol):
     """Where tasks run."""
 
-    def run(
-        self,
-        task: Callable[[Any, Any], Any],
-        shared: Any,
-        items: Sequence[Any],
-        *,
-        stays: bool = False,
-    ) -> Iterator[tuple[int, Any]]:
+    def run(self, task: Task, shared: Any, items: Sequence[Any], *, stays: bool = False) -> Results:
         """Numbers of items and their results, or failures, as they come.
 
         Args:
@@ -62,7 +58,7 @@ class Engine(Protocol):
         """
 
 
-def _attempt(task: Callable[[Any, Any], Any], shared: Any, item: Any) -> Any:
+def _attempt(task: Task, shared: Any, item: Any) -> Any:
     """A result, or what is wrong with the data; products round the same on any worker."""
     try:
         with threadpool_limits(1):
@@ -79,7 +75,7 @@ def _share(value: Any) -> None:
     _shared = value
 
 
-def _with_shared(task: Callable[[Any, Any], Any], item: Any) -> Any:
+def _with_shared(task: Task, item: Any) -> Any:
     return _attempt(task, _shared, item)
 
 
@@ -98,14 +94,7 @@ class LocalEngine:
 
     workers: int | None = None
 
-    def run(
-        self,
-        task: Callable[[Any, Any], Any],
-        shared: Any,
-        items: Sequence[Any],
-        *,
-        stays: bool = False,
-    ) -> Iterator[tuple[int, Any]]:
+    def run(self, task: Task, shared: Any, items: Sequence[Any], *, stays: bool = False) -> Results:
         """Results as they come; an item whose worker died is tried again, three times in all."""
         workers = (
             joblib.cpu_count() if self.workers is None else check_count("workers", self.workers)
@@ -120,13 +109,13 @@ class LocalEngine:
 
     def _until_broken(
         self,
-        task: Callable[[Any, Any], Any],
+        task: Task,
         shared: Any,
         items: Sequence[Any],
         todo: deque[int],
         tries: list[int],
         workers: int,
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Results:
         """Run what is to do until a worker dies; its items are put back, or given up."""
         from joblib.externals.loky import ProcessPoolExecutor
 
@@ -187,19 +176,13 @@ class RayEngine:
             try:
                 ray.init(address=self.address, **options)
             except (ConnectionError, RuntimeError, ValueError) as error:
-                raise InvalidInputError(
-                    f"No Ray cluster answers at `{self.address}`: {first_line(error)}."
-                ) from None
+                failed = "Ray cannot be started here"
+                if self.address is not None:
+                    failed = f"No Ray cluster answers at `{self.address}`"
+                raise InvalidInputError(f"{failed}: {first_line(error)}.") from None
         return ray
 
-    def run(
-        self,
-        task: Callable[[Any, Any], Any],
-        shared: Any,
-        items: Sequence[Any],
-        *,
-        stays: bool = False,
-    ) -> Iterator[tuple[int, Any]]:
+    def run(self, task: Task, shared: Any, items: Sequence[Any], *, stays: bool = False) -> Results:
         """Results as they come; a task whose worker or node died is tried again by Ray."""
         ray = self.connect()
         common = ray.put(shared)
@@ -231,7 +214,7 @@ class RayEngine:
         )(_Worker)
         actors = deque(remote.remote() for _ in range(workers))
 
-        def submit(task: Callable[[Any, Any], Any], item: Any) -> Any:
+        def submit(task: Task, item: Any) -> Any:
             actors.rotate(-1)
             return actors[0].call.remote(task, [common], item)  # in a list, it stays a reference
 
@@ -244,7 +227,7 @@ class _Worker:
     def __init__(self) -> None:
         self.shared: list[Any] = []
 
-    def call(self, task: Callable[[Any, Any], Any], common: list[Any], item: Any) -> Any:
+    def call(self, task: Task, common: list[Any], item: Any) -> Any:
         if not self.shared:
             import ray
 

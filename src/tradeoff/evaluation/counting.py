@@ -17,6 +17,7 @@ import numpy as np
 from tradeoff._progress import track
 from tradeoff._sides import Sides
 from tradeoff.core.held_out import HeldOutLogRatios
+from tradeoff.curves.diagnosis import FEWEST_SAMPLES
 from tradeoff.curves.estimate import CurveEstimate, HeldOut
 from tradeoff.curves.plan import CountingPlan, choose_rows, share_bounds
 from tradeoff.curves.state import CountingState, KeptSamples
@@ -50,7 +51,6 @@ __all__ = ["Counted", "count_pair", "count_shard", "count_shards", "working_fold
 
 _FRECHET = "frechet.distance"
 _SIDES = Sides._fields
-_FEWEST_EXPLAINED = 160  # kept samples of each side
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -123,6 +123,7 @@ class Counted:
             estimate=estimate,
             band=estimate.with_band(level=settings.level),
             certificate=None if estimate.is_grouped else estimate.certificate(level=settings.level),
+            single=_estimate(self._kept, halves=True) if self._explains else None,
         )
         keys = resolve_keys(settings.metrics or ())
         scores = curve_scores([key for key in keys if key != _FRECHET], curve, settings.level)
@@ -135,16 +136,20 @@ class Counted:
     def _kept(self) -> Sides[KeptSamples]:
         return Sides(*(side.sampled for side in self.state.sides))
 
+    @property
+    def _explains(self) -> bool:
+        enough = min(kept.keys.size for kept in self._kept) >= FEWEST_SAMPLES
+        return self.settings.explain and enough
+
     def _explanation(self, curve: MeasuredCurve) -> Explanation | None:
         """What is missed and invented among the samples that were kept."""
-        enough = min(kept.keys.size for kept in self._kept) >= _FEWEST_EXPLAINED
-        if not self.settings.explain or not enough:
+        if curve.single is None:
             return None
         pair = Pair(*map(_side_of, _SIDES, self._kept))
         return explain_pair(
             pair,
             _estimate(self._kept, halves=False),
-            _estimate(self._kept, halves=True),
+            curve.single,
             losses=curve.estimate.losses(level=self.settings.level),
             sources=self.sources,
             encoder=self.embedder,
@@ -266,7 +271,8 @@ def count_shards(
             elif settings.broken == "skip":
                 failures[todo[i][0]].append(Broken(todo[i][1].uri, result.sentence))
             else:
-                raise _stopped(result, f" What was counted is kept in `{folder}`." * keeps)
+                kept = f" What was counted is kept in `{folder}`." * keeps
+                raise _stopped(todo[i], result, kept)
         state = CountingState(plan)
         for content in ledger.values():
             state.merge(CountingState.from_bytes(content, plan))
@@ -274,9 +280,12 @@ def count_shards(
     return state, unread
 
 
-def _stopped(failure: Failure, kept: str = "") -> InvalidInputError:
+def _stopped(item: tuple[str, Shard], failure: Failure, kept: str = "") -> InvalidInputError:
+    """What ends a run; the sentence of a worker that died does not name its file."""
+    uri, sentence = item[1].uri, failure.sentence
+    named = sentence if uri in sentence else f"`{uri}` was not counted: {sentence}"
     return InvalidInputError(
-        f'{failure.sentence} Repair it and run again, or pass broken="skip" (--broken skip).{kept}'
+        f'{named} Repair it and run again, or pass broken="skip" (--broken skip).{kept}'
     )
 
 
@@ -342,7 +351,7 @@ def _plan_of(
     for i, result in track(tasks, "choosing", total=len(shards), progress=progress):
         if isinstance(result, Failure):
             if settings.broken == "stop":
-                raise _stopped(result)
+                raise _stopped(shards[i], result)
             continue
         chosen[shards[i][0]].append(result)
     for side, parts in chosen.items():

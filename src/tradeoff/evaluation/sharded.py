@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from dataclasses import replace
 from hashlib import blake2b
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
+from tradeoff._files import check_outputs
 from tradeoff._progress import track
 from tradeoff._sides import Sides
 from tradeoff.data import open_source
@@ -46,6 +48,8 @@ def evaluate_shards(
     if settings.limit is not None:
         raise InvalidInputError("`limit` chooses among all samples: leave it out with an engine.")
     both = Sides(*map(_address, ("real", "generated"), (real, generated)))
+    if ledger is not None:
+        check_outputs([Path(ledger) / "counts.ledger"], inputs=both, overwrite=True)
     sources = both.map(lambda address: _source_of(address, settings))
     kinds = {"features" if source is None else source.kind for source in sources}
     if len(kinds) > 1:
@@ -118,7 +122,7 @@ def _embedded(
 ) -> tuple[Sides[str], dict[str, tuple[Broken, ...]]]:
     """Features of archives as Parquet files, each by one task; and items that are broken."""
     items = [
-        (part, str(place / "features" / side / _file_of(part, identity_of(embedder))))
+        (part, str(_target(place / "features" / side, part, identity_of(embedder))))
         for side, address in zip(Sides._fields, both, strict=True)
         for part in _parts(address)
     ]
@@ -154,12 +158,25 @@ def _parts(address: str) -> list[str]:
     return found or [address]
 
 
-def _file_of(part: str, identity: Mapping[str, str]) -> str:
-    """Name of the features of a file, which changes with the file and with the encoder."""
+def _target(folder: Path, part: str, identity: Mapping[str, str]) -> Path:
+    """Where the features of a file are kept; refused if it changed after it was embedded.
+
+    Features of its earlier content are in the folder then, and both would be counted.
+    """
     about = Path(part).stat()
-    plain = json.dumps([part, about.st_size, about.st_mtime_ns, dict(identity)], sort_keys=True)
-    stem = Path(part).name.partition(".")[0]
-    return f"{stem}-{blake2b(plain.encode(), digest_size=6).hexdigest()}.parquet"
+    version = [about.st_size, about.st_mtime_ns, dict(identity)]
+    name = f"{Path(part).name.partition('.')[0]}-{_hash(part)}"
+    target = folder / f"{name}-{_hash(json.dumps(version, sort_keys=True))}.parquet"
+    if any(other != target for other in folder.glob(f"{glob.escape(name)}-*.parquet")):
+        raise InvalidInputError(
+            f"`{part}` or its encoder has changed since it was embedded: start again in another "
+            "folder."
+        )
+    return target
+
+
+def _hash(text: str) -> str:
+    return blake2b(text.encode(), digest_size=6).hexdigest()
 
 
 def embed_part(shared: tuple[Any, EmbedSettings], item: tuple[str, str]) -> int:

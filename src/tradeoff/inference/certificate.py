@@ -86,17 +86,18 @@ def _certify_counts(counts: HeldOutCounts, miss: float) -> PRCurve:
     """The same at some of the slopes of counts, which are fixed beforehand: each at its level."""
     slopes = COUNTED_SLOPES[::_CERTIFIED]
     each = miss / (2 * slopes.size)
+    real, generated = (called.sum(0)[::_CERTIFIED] for called in counts.called)
     passed, rejected = (
         betaincinv(count + 1.0, np.maximum(size - count, 1e-9), 1.0 - each)
         for count, size in (
-            (counts.sizes.generated - counts.called.generated.sum(0), counts.sizes.generated),
-            (counts.called.real.sum(0), counts.sizes.real),
+            (counts.sizes.generated - generated, counts.sizes.generated),
+            (real, counts.sizes.real),
         )
     )
     return PRCurve(
         breakpoints=np.sqrt(slopes[1:] * slopes[:-1]),
-        intercepts=np.where(passed[::_CERTIFIED] > 1, 1.0, passed[::_CERTIFIED]),
-        slopes=rejected[::_CERTIFIED],
+        intercepts=passed,
+        slopes=rejected,
         max_precision=1.0,
         max_recall=1.0,
     ).tightened()

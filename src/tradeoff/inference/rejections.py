@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._sides import Sides
-from tradeoff.core.counts import HeldOutCounts, places_of
+from tradeoff.core.counts import HeldOutCounts, called_of, held_by, places_of
 from tradeoff.core.law import scale_weights
 from tradeoff.exceptions import InvalidInputError
 
@@ -151,13 +151,9 @@ def _of_named_groups(
         return Rejections.of_samples(log_ratio, weights, slopes)
     weights = scale_weights(weights)
     weights = weights / weights.sum()
-    # Counted by the number of slopes at which samples are called generated, then added up.
     ascending = np.sort(slopes)
-    cells = slopes.size + 1
-    below = slopes.size - np.searchsorted(-np.log(ascending[::-1]), log_ratio, side="right")
-    held = np.bincount(number * cells + below, weights, minlength=(number.max() + 1) * cells)
-    held = held.reshape(-1, cells)
-    called = held[:, ::-1].cumsum(1)[:, -2::-1][:, np.searchsorted(ascending, slopes)]
+    held = held_by(number, int(number.max()) + 1, log_ratio, ascending, weights)
+    called = called_of(held)[:, np.searchsorted(ascending, slopes)]
     members = held.sum(1, keepdims=True)
     return Rejections.of_groups(
         called,

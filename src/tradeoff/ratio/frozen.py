@@ -74,6 +74,7 @@ class FrozenRule:
 
     @classmethod
     @by_name
+    @single_threaded
     def fit(
         cls,
         *,
@@ -90,12 +91,7 @@ class FrozenRule:
             estimator: A stack, or one of logistic, gaussians, trees and kernel-logistic.
             seed: Seed of the estimator and of the part that calibrates.
         """
-        return cls.of_pair(Pair.of(real=real, generated=generated), estimator, seed)
-
-    @classmethod
-    @single_threaded
-    def of_pair(cls, pair: Pair, estimator: Any = "stack", seed: int = 0) -> FrozenRule:
-        """Fit on both sides of a pair; see `fit`."""
+        pair = Pair.of(real=real, generated=generated)
         model, seed = find_estimator(estimator), check_seed(seed)
         members = getattr(model, "members", (model,))
         places = [side.keys_for(seed) % np.uint64(_PLACES) for side in pair]
