@@ -47,6 +47,8 @@ def cross_fitted(
         )
         for pair in split.pairs
     }
+    # Each pair of folds judges for both of them; the laws' samples are many and scored once.
+    on_laws = {pair: [member(law) for law in fresh.values()] for pair, member in fitted.items()}
     held_out: list[list[np.ndarray]] = [[], []]
     rejected = np.zeros((2, lam.size))
     for fold in split.held_out:
@@ -57,13 +59,11 @@ def cross_fitted(
         ]
         combine = Combiner.learn(real=scores[0], generated=scores[1])
 
-        def log_ratio(rows: np.ndarray, pairs=pairs, combine=combine) -> np.ndarray:
-            return np.mean([combine(fitted[pair](rows)) for pair in pairs], axis=0)
-
-        for i, (rows, part, law) in enumerate(zip(x, parts, fresh.values(), strict=True)):
-            held_out[i].append(log_ratio(rows[part == fold]))
+        for i, (rows, part) in enumerate(zip(x, parts, strict=True)):
+            own = [combine(fitted[pair](rows[part == fold])) for pair in pairs]
+            held_out[i].append(np.mean(own, axis=0))
             share = np.mean(part == fold) if folds > 1 else 1.0
-            values = np.sort(log_ratio(law))
+            values = np.sort(np.mean([combine(on_laws[pair][i]) for pair in pairs], axis=0))
             rejected[i] += share * np.searchsorted(values, -np.log(lam)) / values.size
     real, generated = (np.concatenate(values) for values in held_out)
     return (
