@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.bench_compare import false_alarms
 from benchmarks.laws import gaussians, line_mixture
-from tradeoff import InvalidInputError, pr_curve
+from tradeoff import InvalidInputError, RatioProfile, pr_curve
 from tradeoff.curves.comparison import _covariance, compare_curves
 
 
@@ -59,6 +59,24 @@ def test_area_is_that_of_the_curves():
     lam = np.geomspace(1 / 20, 20, 40_001)
     areas = [0.5 * np.trapezoid(e.raw.recall(lam) ** 2, lam) for e in (first, second)]
     assert compare_curves(first, second).area.value == pytest.approx(areas[0] - areas[1], abs=0.003)
+
+
+def test_the_difference_of_f_scores_is_that_of_the_curves_and_follows_its_error():
+    """Each model at its own best slope: the mean difference is the true one, within its error."""
+    real, *models = (line_mixture([1.0], [0.0], [sd]) for sd in (1.0, 0.5, 3.0))
+    grid = np.linspace(-15, 15, 30_001)[:, None]
+    p, *others = (law.density(grid) / law.density(grid).sum() for law in (real, *models))
+    truth = [RatioProfile.from_masses(p, q).curve().f_score(1.0) for q in others]
+    scores = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows = real(rng, 600)
+        options = {"estimator": "gaussians", "folds": 5}
+        first, second = (estimate(rows, model(rng, 600), **options) for model in models)
+        found = compare_curves(first, second).f_score
+        scores.append((found.value - (truth[0] - truth[1])) / found.error)
+    assert abs(np.mean(scores)) < 0.6  # 3.3 standard errors are 0.52
+    assert np.std(scores) < 1.4
 
 
 def test_copies_in_groups_count_once():

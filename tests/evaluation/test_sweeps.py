@@ -49,6 +49,12 @@ def test_a_condition_can_be_refuted_and_is_never_called_certain(real, made):
     assert "No value fits" in nothing.sentences[0]
 
 
+def test_the_f_score_is_highest_where_its_known_value_is(real, made):
+    found = sweep(real=real, generated=made, wish="highest F-score", **OPTIONS)
+    assert found.best in ("1.0", "1.05")
+    assert set(found.alike) == {"1.0", "1.05"}
+
+
 def test_a_slope_moves_the_choice(real):
     """Narrow samples are realistic and miss the tails; wide ones the other way round."""
     rng = np.random.default_rng(2)

@@ -66,7 +66,9 @@ WORDS = {
     "moments": "whether moments are counted too",
     "chosen": "samples that fit a rule",
     "is_counted": "whether a family can be counted part by part",
-    "pair": "both sides",
+    "columns": "number of columns of an array",
+    "scale": "what numbers are multiplied by",
+    "within": "largest distance from zero",
     "content": "what was written as bytes",
     # Curves.
     "lam": "slope λ",

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from benchmarks.bench_page import first_paint
-from tradeoff import compare, evaluate
+from tradeoff import compare, evaluate, sweep
 from tradeoff.data.base import Sample
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.report.page import page_of
@@ -56,6 +56,7 @@ def results():
     return {
         "evaluation": evaluate(real=real, generated=fewer, **options),
         "comparison": compare(real=real, generated=both, **options),
+        "sweep": sweep(real=real, generated=both, **options),
     }
 
 
@@ -78,7 +79,7 @@ def opened(browser, path, **options):
     return page, heard
 
 
-@pytest.fixture(params=["evaluation", "comparison"])
+@pytest.fixture(params=["evaluation", "comparison", "sweep"])
 def path(request, results, tmp_path):
     written = tmp_path / "page.html"
     results[request.param].report(written)
@@ -151,6 +152,16 @@ def test_pages_are_identical_and_leave_out_samples_if_asked(results):
         assert "data:image" not in bare
         assert "This page shows samples" not in bare
         assert "[0]" not in bare
+
+
+def test_the_page_of_a_sweep_draws_a_path_and_marks_its_points(results):
+    page = page_of(results["sweep"])
+    assert page.count("<polyline") == 1 + page_of(results["comparison"]).count("<polyline")
+    hollow = sum(not point.is_pareto for point in results["sweep"].points)
+    assert page.count('class="hollow"') == hollow == 1
+    assert page.count('class="name best"') == 1
+    assert "Take all (largest area)." in page
+    assert "tradeoff sweep --real REAL --generated VALUE=GENERATED …" in page
 
 
 def test_a_page_must_be_html_and_replaces_nothing_unasked(results, tmp_path):

@@ -12,10 +12,12 @@ from tradeoff.cli.options import (
     CROSS_FITTED,
     Config,
     Json,
+    NoSamples,
     Overwrite,
     Plot,
     Quiet,
     Real,
+    Report,
     check_output,
     inputs_of,
     take_sources,
@@ -25,7 +27,7 @@ from tradeoff.cli.options import (
 __all__ = ["run"]
 
 
-@with_settings(*(name for name in CROSS_FITTED if name not in ("protocol", "explain")))
+@with_settings(*(name for name in CROSS_FITTED if name != "protocol"))
 def run(
     samples: Annotated[
         list[str] | None, typer.Argument(metavar="[VALUE=PATH]...", help="More values.")
@@ -42,13 +44,15 @@ def run(
         str,
         typer.Option(
             "--wish",
-            help='What to choose for: "largest area", "best at λ = 2", or "highest precision with '
-            'recall at least 0.8".',
+            help='What to choose for: "largest area", "highest F-score", "best at λ = 2", or '
+            '"highest precision with recall at least 0.8".',
         ),
     ] = "largest area",
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
+    report: Report = None,
+    no_samples: NoSamples = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
@@ -63,9 +67,14 @@ def run(
     parsed = Wish.parse(wish)
     named = named_sources([*(generated or ()), *(samples or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
-    settings = Settings.of({"metrics": "curve", "diagnose": False} | chosen)
+    given = {"metrics": "curve", "diagnose": False} | chosen
+    settings = Settings.of(given | ({"explain": True} if report else {}))
     check_output(
-        inputs_of(chosen, sources, config), out=None, results=[], files=[plot], overwrite=overwrite
+        inputs_of(chosen, sources, config),
+        out=None,
+        results=[],
+        files=[plot, report],
+        overwrite=overwrite,
     )
     result = sweep_sources(
         sources["real"], sources["generated"], parsed, wish, settings, progress=not quiet
@@ -80,3 +89,5 @@ def run(
         print_table(*sweep_rows_of(result))
     if plot is not None:
         SweepDisplay(result).plot().figure_.savefig(plot, dpi=150)
+    if report is not None:
+        result.report(report, samples=not no_samples, overwrite=True)

@@ -65,6 +65,7 @@ class CurveComparison(Result):
         precision: at each slope that was asked for.
         recall: at each slope that was asked for.
         area: of the area under the curve between slopes 1/20 and 20.
+        f_score: of the largest F-score, each model at the slope where it has its own.
         curve_p_value: of the hypothesis that the curves agree at all slopes in [1/20, 20].
         largest: slope at which the curves differ the most, in standard errors.
 
@@ -86,6 +87,7 @@ class CurveComparison(Result):
     precision: Mapping[float, TestedDifference]
     recall: Mapping[float, TestedDifference]
     area: TestedDifference
+    f_score: TestedDifference
     curve_p_value: float
     largest: float
 
@@ -141,36 +143,57 @@ def compare_curves(
         precision=precision,
         recall=recall,
         area=process.test(_area_weights(first, second, process.lam, whole), level),
+        f_score=_f_score_process(first, second).test(np.ones(1), level),
         curve_p_value=curve_p_value,
         largest=largest,
     )
 
 
 class _DifferenceProcess:
-    """The difference of two curves over slopes, its covariance, and its values in each fold."""
+    """The difference of two curves over slopes, its covariance, and its values in each fold.
 
-    def __init__(self, first: CurveEstimate, second: CurveEstimate, lam: FloatArray) -> None:
-        self.lam = lam
-        threshold = -np.log(lam)
-        rejects = [e.real.log_ratios[:, None] < threshold for e in (first, second)]
+    Args:
+        first: Estimate of one model.
+        second: Estimate of the other.
+        lam: Slopes, shape (k,), or (2, k) with slopes of each model.
+        factor: What the curves are multiplied by, in the same shape.
+    """
+
+    def __init__(
+        self,
+        first: CurveEstimate,
+        second: CurveEstimate,
+        lam: FloatArray,
+        factor: FloatArray | float = 1.0,
+    ) -> None:
+        slopes = np.broadcast_to(lam, (2, lam.shape[-1]))
+        factors = np.broadcast_to(factor, slopes.shape)
+        thresholds = -np.log(slopes)
+        self.lam = slopes[0]
+        weights = slopes * factors
+        rejects = [
+            (e.real.log_ratios[:, None] < t) * w
+            for e, t, w in zip((first, second), thresholds, weights, strict=True)
+        ]
         counted = first.real.counted & second.real.counted
-        paired = (rejects[0].astype(float) - rejects[1]) * lam
-        parts = [(paired[counted], first.real, counted)]
-        for sign, side in ((1.0, first.generated), (-1.0, second.generated)):
-            passes = sign * (side.log_ratios[side.counted, None] >= threshold).astype(float)
+        parts = [((rejects[0] - rejects[1])[counted], first.real, counted)]
+        sides = (first.generated, second.generated)
+        for sign, side, t, f in zip((1.0, -1.0), sides, thresholds, factors, strict=True):
+            passes = sign * f * (side.log_ratios[side.counted, None] >= t)
             parts.append((passes, side, side.counted))
-        self.value = sum((rows.mean(0) for rows, *_ in parts), np.zeros(lam.size))
-        self.covariance = np.zeros((lam.size, lam.size))
+        size = self.lam.size
+        self.value = sum((rows.mean(0) for rows, *_ in parts), np.zeros(size))
+        self.covariance = np.zeros((size, size))
         folds = np.unique(first.real.folds[counted])
-        self.by_fold = np.zeros((folds.size, lam.size))
-        scales = (lam, np.ones_like(lam), np.ones_like(lam))
-        for scale, (rows, side, counted) in zip(scales, parts, strict=True):
+        self.by_fold = np.zeros((folds.size, size))
+        for scale, (rows, side, counted) in zip((weights.max(0), *factors), parts, strict=True):
             groups = None if side.groups is None else side.groups[counted]
             self.covariance += _covariance(rows, groups, scale)
             for i, number in enumerate(folds):
                 chosen = side.folds[counted] == number
                 self.by_fold[i] += rows[chosen].mean(0) if chosen.any() else rows.mean(0)
-        unstable = np.any([_is_near_identity(e, lam) for e in (first, second)], axis=0)
+        estimates = zip((first, second), slopes, strict=True)
+        unstable = np.any([_is_near_identity(*one) for one in estimates], axis=0)
         self.covariance *= np.outer(*[np.where(unstable, 2.0**0.5, 1.0)] * 2)
 
     def error(self, weights: FloatArray) -> float:
@@ -222,6 +245,16 @@ def _covariance(
 def _is_near_identity(estimate: CurveEstimate, lam: FloatArray) -> npt.NDArray[np.bool_]:
     """Where fits of different folds depend on each other the most; see `curve_interval`."""
     return estimate.interval(lam).precision[:, 1] >= np.minimum(1.0, lam)
+
+
+def _f_score_process(first: CurveEstimate, second: CurveEstimate) -> _DifferenceProcess:
+    r"""The difference of the largest :math:`2\alpha(\lambda) / (1 + \lambda)`.
+
+    To first order, the slopes at which they are largest count as fixed.
+    """
+    scores = [e.curve.precision(BAND_SLOPES) / (1.0 + BAND_SLOPES) for e in (first, second)]
+    slopes = BAND_SLOPES[np.argmax(scores, axis=1)][:, None]
+    return _DifferenceProcess(first, second, slopes, 2.0 / (1.0 + slopes))
 
 
 def _area_weights(

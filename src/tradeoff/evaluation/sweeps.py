@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tradeoff._registry import resolve
 from tradeoff._result import Result
@@ -19,6 +19,7 @@ from tradeoff.settings import Settings, as_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from tradeoff.curves import CurveEstimate
 
@@ -28,6 +29,7 @@ _HEADLINE = {"precision": HEADLINE_PRECISION_LAM, "recall": HEADLINE_RECALL_LAM}
 _AT_LEAST = re.compile(r"highest (precision|recall) with (precision|recall) at least (\d*\.?\d+)")
 _AT_SLOPE = re.compile(r"best at (?:λ|lam|lambda)? ?=? ?(\d*\.?\d+)")
 _AREA = "largest area"
+_F_SCORE = "highest F-score"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +37,8 @@ class Wish(Result):
     """What a value of a knob is chosen for.
 
     Args:
-        key: What is to be high: "area", "precision" or "recall".
-        lam: Slope at which precision or recall is taken; None for the area.
+        key: What is to be high: "area", "f_score", "precision" or "recall".
+        lam: Slope at which precision or recall is taken; None for the area and the F-score.
         condition: What must not be too low, "precision" or "recall"; None without a condition.
         at_least: Bound of the condition.
 
@@ -55,10 +57,10 @@ class Wish(Result):
 
     @classmethod
     def parse(cls, text: str) -> Wish:
-        """Read a wish: three kinds of sentences are understood."""
+        """Read a wish: four kinds of sentences are understood."""
         plain = " ".join(str(text).split())
-        if plain == _AREA:
-            return cls()
+        if plain in (_AREA, _F_SCORE):
+            return cls(key="area" if plain == _AREA else "f_score")
         if found := _AT_LEAST.fullmatch(plain):
             key, condition, bound = found.groups()
             if key != condition:
@@ -71,21 +73,24 @@ class Wish(Result):
             if lam > 0:
                 return cls(key="precision" if lam >= 1 else "recall", lam=lam)
         raise InvalidInputError(
-            f'`wish` must read like "{_AREA}", "highest precision with recall at least 0.8" or '
-            f'"best at λ = 2". Got {text!r}.'
+            f'`wish` must read like "{_AREA}", "{_F_SCORE}", "best at λ = 2" or '
+            f'"highest precision with recall at least 0.8". Got {text!r}.'
         )
 
     def value_of(self, estimate: CurveEstimate) -> float:
         """What is to be high."""
-        if self.lam is None:
-            return float(estimate.curve.area)
-        return float(getattr(estimate.curve, self.key)(self.lam))
+        curve = estimate.curve
+        if self.key == "area":
+            return float(curve.area)
+        return float(curve.f_score(1.0) if self.lam is None else getattr(curve, self.key)(self.lam))
 
     def is_surely_lower(self, first: CurveEstimate, second: CurveEstimate, level: float) -> bool:
         """Whether the first value is lower than the second, by a paired test at a level."""
         slopes = (1.0,) if self.lam is None else (self.lam,)
         found = compare_curves(first, second, lam=slopes, level=level)
-        tested = found.area if self.lam is None else getattr(found, self.key)[self.lam]
+        tested = getattr(found, self.key)
+        if self.lam is not None:
+            tested = tested[self.lam]
         return bool(tested.value < 0 and tested.p_value < 1.0 - level)
 
 
@@ -183,6 +188,16 @@ class Sweep(Result):
             )
         return tuple(found)
 
+    def report(self, path: str | Path, *, samples: bool = True, overwrite: bool = False) -> None:
+        """Write a page with the path of the knob: one HTML file that needs nothing else.
+
+        Args:
+            path: File that is written, ending in .html.
+            samples: Whether the page shows samples, their names, and words and rules from them.
+            overwrite: Whether a file of this name is replaced.
+        """
+        resolve("tradeoff.report.page:write_page")(self, path, samples=samples, overwrite=overwrite)
+
 
 @by_name
 def sweep(
@@ -200,6 +215,7 @@ def sweep(
     repeats: Literal["auto", "copies", "draws"] = "auto",
     level: float = 0.95,
     diagnose: bool = False,
+    explain: bool = False,
     seed: int = 0,
     progress: bool = True,
 ) -> Sweep:
@@ -211,8 +227,8 @@ def sweep(
         generate: Function of a value and a number n that returns n samples.
         values: Values of the knob that are passed to `generate`; tuples for two knobs.
         n: Number of samples that are generated for each value.
-        wish: What to choose for: "largest area", "highest precision with recall at least 0.8" (or
-            the other way round), or "best at λ = 2".
+        wish: What to choose for: "largest area", "highest F-score", "best at λ = 2", or "highest
+            precision with recall at least 0.8" (or the other way round).
         metrics: Keys or families of metrics, the curve among them.
         encoder: Encoder of the samples.
         estimator: Estimator of the likelihood ratio behind the curve.
@@ -221,6 +237,7 @@ def sweep(
             of one value, or "auto" to decide by how they repeat.
         level: Probability with which all statements hold together.
         diagnose: Whether to plant known losses in the real data, to see which would be found.
+        explain: Whether to look for what each value misses and invents, for the report.
         seed: Seed of everything random.
         progress: Whether to show progress lines.
 
@@ -254,6 +271,7 @@ def sweep(
         repeats=repeats,
         level=level,
         diagnose=diagnose,
+        explain=explain,
         seed=seed,
     )
     named = {_name(value): samples for value, samples in generated.items()}
@@ -277,23 +295,30 @@ def sweep_sources(
         raise InvalidInputError(
             f"`{left_out[0]}` repeats too few distinct samples for a curve: leave it out."
         )
-    points = _points(estimates, settings.level)
+    chosen = choose(estimates, parsed, settings.level)
+    return Sweep(wish=wish, level=settings.level, comparison=comparison, **chosen._asdict())
+
+
+class Choice(NamedTuple):
+    """The fields of a `Sweep` that are computed from estimates."""
+
+    points: tuple[SweepPoint, ...]
+    best: str | None
+    alike: tuple[str, ...]
+    refuted: tuple[str, ...]
+
+
+def choose(estimates: Mapping[str, CurveEstimate], wish: Wish, level: float) -> Choice:
+    """The value that fits a wish best, by estimates that share their real samples and folds."""
+    points = _points(estimates, level)
     refuted = tuple(
         point.value
         for point in points
-        if parsed.condition is not None
-        and getattr(point, f"{parsed.condition}_limits")[1] < parsed.at_least
+        if wish.condition is not None
+        and getattr(point, f"{wish.condition}_limits")[1] < wish.at_least
     )
-    best, alike = _best(estimates, points, parsed, refuted, settings.level)
-    return Sweep(
-        points=points,
-        wish=wish,
-        best=best,
-        alike=alike,
-        refuted=refuted,
-        level=settings.level,
-        comparison=comparison,
-    )
+    best, alike = _best(estimates, points, wish, refuted, level)
+    return Choice(points, best, alike, refuted)
 
 
 def _name(value: Any) -> str:

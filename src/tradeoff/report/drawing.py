@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._text import printable
 from tradeoff.core.counts import BAND_SLOPES
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.report.base import COLORS
@@ -15,15 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tradeoff.core.curve import PRCurve
-    from tradeoff.evaluation import Evaluation
+    from tradeoff.evaluation import Evaluation, Sweep
 
-__all__ = ["LEFT", "SIZE", "TOP", "Plot", "curve_data", "curve_plot", "model_plot"]
+    WithLimits = tuple[float, float, float]
+
+__all__ = ["LEFT", "SIZE", "TOP", "Plot", "curve_data", "curve_plot", "model_plot", "path_plot"]
 
 SIZE, LEFT, TOP = 400.0, 52.0, 14.0
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _NARROWEST = 0.2
 _MARGIN = 0.05
 _LONGEST_NAME = 24
+_LINE, _WIDE = 16.0, 60.0  # of labels, which must not cover each other
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,13 @@ class Plot:
         ticks: Positions and texts of the ticks of both axes.
         series: Lines, bands and markers, each with its color and label.
         low: Smallest value of both axes.
+        path: Corners of a line through the markers; empty without one.
     """
 
     ticks: list[dict[str, Any]]
     series: list[dict[str, Any]]
     low: float = 0.0
+    path: str = ""
 
 
 def curve_plot(curves: Mapping[str, PRCurve]) -> Plot:
@@ -67,25 +73,57 @@ def curve_plot(curves: Mapping[str, PRCurve]) -> Plot:
 
 def model_plot(evaluations: Mapping[str, Evaluation]) -> Plot:
     """Models as points of headline precision over recall, with intervals."""
-    found = {
-        name: [
-            (s.value, s.low or 0.0, s.high or 1.0)
-            for s in (e["curve.recall"], e["curve.precision"])
-        ]
-        for name, e in evaluations.items()
-        if {"curve.recall", "curve.precision"} <= e.scores.keys()
-    }
+    return _point_plot(
+        {
+            name: [
+                (s.value, s.low or 0.0, s.high or 1.0)
+                for s in (e["curve.recall"], e["curve.precision"])
+            ]
+            for name, e in evaluations.items()
+            if {"curve.recall", "curve.precision"} <= e.scores.keys()
+        }
+    )
+
+
+def path_plot(sweep: Sweep) -> Plot:
+    """Values of a knob as points on a line in their order; hollow if another value dominates."""
+    plot = _point_plot(
+        {
+            point.value: [
+                (point.recall, *point.recall_limits),
+                (point.precision, *point.precision_limits),
+            ]
+            for point in sweep.points
+        }
+    )
+    for point, one in zip(sweep.points, plot.series, strict=True):
+        one |= {
+            "color": COLORS[0],
+            "is_hollow": not point.is_pareto,
+            "is_best": point.value == sweep.best,
+        }
+    return replace(plot, path=" ".join(f"{one['x']:g},{one['y']:g}" for one in plot.series))
+
+
+def _point_plot(found: Mapping[str, list[WithLimits]]) -> Plot:
+    """Points of recall and precision, each with its limits."""
     lowest = min((low for both in found.values() for _, low, _ in both), default=0.0)
     low = float(np.clip(np.floor((lowest - _MARGIN) * 10) / 10, 0.0, 1.0 - _NARROWEST))
-    series = []
+    series: list[dict[str, Any]] = []
     for number, (name, (recall, precision)) in enumerate(found.items()):
         x, y = _place(recall[0], precision[0], low)
+        label = y + _LINE
+        while any(abs(x - s["x"]) < _WIDE and abs(label - s["label"]) < _LINE for s in series):
+            label += _LINE
         series.append(
             {
-                "name": _shortened(name),
+                "name": _shortened(printable(name)),
                 "color": COLORS[number % len(COLORS)],
+                "is_hollow": False,
+                "is_best": False,
                 "x": x,
                 "y": y,
+                "label": label,
                 "across": (_place(recall[1], 0, low)[0], _place(recall[2], 0, low)[0]),
                 "along": (_place(0, precision[1], low)[1], _place(0, precision[2], low)[1]),
             }

@@ -15,16 +15,18 @@ from tradeoff._text import printable
 from tradeoff._version import __version__
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.evaluation.comparison import Comparison
+from tradeoff.evaluation.sweeps import Sweep
 from tradeoff.evaluation.verdict import percent
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.report.base import COLORS
-from tradeoff.report.drawing import LEFT, SIZE, TOP, curve_data, curve_plot, model_plot
+from tradeoff.report.drawing import LEFT, SIZE, TOP, curve_data, curve_plot, model_plot, path_plot
 from tradeoff.report.text import (
     HEADER,
     advice_of,
     leaderboard_of,
     notes_of,
     rows_of,
+    sweep_rows_of,
     title_of,
     verdict_of,
 )
@@ -57,7 +59,7 @@ _TILES = (
 
 
 def write_page(
-    result: Evaluation | Comparison,
+    result: Evaluation | Comparison | Sweep,
     path: str | Path,
     *,
     samples: bool = True,
@@ -72,10 +74,12 @@ def write_page(
     path.write_text(text, encoding="utf-8")
 
 
-def page_of(result: Evaluation | Comparison, *, samples: bool = True) -> str:
+def page_of(result: Evaluation | Comparison | Sweep, *, samples: bool = True) -> str:
     """The page of a result as text."""
     style, script = _asset("page.css"), _asset("page.js")
-    if isinstance(result, Comparison):
+    if isinstance(result, Sweep):
+        view = _sweep_view(result, samples)
+    elif isinstance(result, Comparison):
         view = _comparison_view(result, samples)
     else:
         view = _view(result, samples)
@@ -94,19 +98,46 @@ def page_of(result: Evaluation | Comparison, *, samples: bool = True) -> str:
     )
 
 
+_MODELS = {
+    "many": "Models",
+    "each": "Each model",
+    "points": "Each model as a point",
+    "some": "Classes that some model misses",
+}
+_VALUES = {
+    "many": "Values",
+    "each": "Each value",
+    "points": "The path of the knob, a point for each value (hollow if another value has more of "
+    "both, bold if recommended)",
+    "some": "Classes that are missed at some value",
+}
+
+
+def _sweep_view(sweep: Sweep, samples: bool) -> dict[str, Any]:
+    header, rows = sweep_rows_of(sweep)
+    return _comparison_view(sweep.comparison, samples) | {
+        "words": _VALUES,
+        "headline": [printable(sentence) for sentence in sweep.sentences],
+        "leaderboard": [header, *rows],
+        "points": path_plot(sweep),
+        "provenance": _provenance(next(iter(sweep.comparison.evaluations.values())), "sweep"),
+    }
+
+
 def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
     models = comparison.evaluations
     header, rows = leaderboard_of(comparison)
     curves = {printable(n): e.curve for n, e in models.items() if e.curve is not None}
     first = next(iter(models.values()))
     return {
+        "words": _MODELS,
         "headline": [printable(verdict) for verdict in comparison.verdicts],
         "subtitle": title_of(first),
         "models": [(printable(n), _view(e, samples)) for n, e in models.items()],
         "leaderboard": [*zip(("score", *header[1:]), *rows, strict=True)],
         "differences": [_difference(one) for one in comparison.differences],
         "curves": curve_plot(curves) if curves else None,
-        "points": model_plot({printable(n): e for n, e in models.items()}),
+        "points": model_plot(models),
         "by_class": _classes_of_models(models),
         "provenance": _provenance(first, "compare"),
         "has_samples": samples and any(_shows_samples(e) for e in models.values()),
@@ -295,7 +326,9 @@ def _loss(value: float, low: float) -> str:
 
 def _provenance(evaluation: Evaluation, command: str) -> list[tuple[str, str]]:
     about, settings = evaluation.provenance, evaluation.settings.to_dict()
-    generated = "GENERATED" if command == "evaluate" else "NAME=GENERATED …"
+    generated = {"compare": "NAME=GENERATED …", "sweep": "VALUE=GENERATED …"}.get(
+        command, "GENERATED"
+    )
     options = "".join(_option(name, value) for name, value in settings.items())
     versions = about.get("versions", {})
     rows = [

@@ -4,6 +4,7 @@ from tradeoff.sampling.accounting import Accounting
 from tradeoff.sampling.planner import Plan, plan_budget
 from tradeoff.sampling.pool import PoolSelection, filter_pool
 from tradeoff.sampling.sampler import BudgetedSampler
+from tradeoff.sampling.truncation import truncated_latents
 
 __all__ = [
     "Accounting",
@@ -12,4 +13,5 @@ __all__ = [
     "PoolSelection",
     "filter_pool",
     "plan_budget",
+    "truncated_latents",
 ]
