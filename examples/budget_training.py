@@ -22,6 +22,7 @@ from torch import nn
 from benchmarks.gaussians import CENTERS, SCALE, draw_real, network, trained
 from examples.first_picture import COLORS
 from examples.parts.loop import descend
+from examples.parts.style import neutral
 from tradeoff import AcceptanceRule, RatioProfile
 from tradeoff._progress import track
 from tradeoff.core.divergence import GAN, JensenShannon
@@ -142,9 +143,9 @@ def grid_masses(generator: nn.Module, size: int) -> Masses:
 
 def picture(models: dict[str, OneGaussian]) -> Figure:
     """The real distribution, each model, and the model after rejection."""
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    figure = Figure(figsize=(6.2, 6), layout="constrained")
     line = 0.5 * (LINE[1:] + LINE[:-1])
-    for ax, (name, model) in zip(figure.subplots(1, 2, sharey=True), models.items(), strict=True):
+    for ax, (name, model) in zip(figure.subplots(2, 1, sharex=True), models.items(), strict=True):
         real, made = (mass / mass.sum() for mass in line_masses(model))
         profile = RatioProfile.from_masses(real, made)
         rule = AcceptanceRule.from_profile(profile, budget=BUDGET)
@@ -157,8 +158,9 @@ def picture(models: dict[str, OneGaussian]) -> Figure:
             ("after rejection", kept / kept.sum(), {"color": COLORS[1], "linestyle": "--"}),
         ):
             ax.plot(line, mass / np.diff(LINE), label=label, **style)
-        ax.set(title=f"trained {name} rejection in mind", xlim=(-6, 6), yticks=[])
-    ax.legend(frameon=False)
+        ax.set(title=f"trained {name} rejection in mind", xlim=(-6, 6), yticks=[], ylabel="density")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, loc="upper right")  # nothing is drawn there
     return figure
 
 
@@ -183,7 +185,8 @@ def main() -> None:
                 f"{word} rejection {value:.4f}" for word, value in masses.row().items()
             )
             print(f"{law}, trained {name} rejection in mind: {found}")
-    picture(models).savefig(options.output, dpi=150)
+    with neutral():
+        picture(models).savefig(options.output, dpi=150)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from torch import nn
 
 from examples.first_picture import COLORS
 from examples.parts.loop import descend
+from examples.parts.style import neutral
 from tradeoff import HeldOutLogRatios, PRCurve, PRCurveDisplay
 from tradeoff._progress import track
 from tradeoff.core.divergence import GAN, Divergence
@@ -119,11 +120,11 @@ def judge(flow: Any, size: int = 20_000) -> tuple[PRCurve, dict[str, float]]:
 
 def picture(flows: dict[str, nn.Module]) -> Figure:
     """Samples of every flow over those of the distribution, and the curves."""
-    figure = Figure(figsize=(3 * len(flows) + 5, 4), layout="constrained")
-    grid = figure.add_gridspec(1, len(flows) + 1, width_ratios=[*(1 for _ in flows), 1.4])
+    figure = Figure(figsize=(6.2, 11), layout="constrained")
+    grid = figure.add_gridspec(3, 2, height_ratios=(1, 1, 2))
     real = draw_real(2000)
     for place, (name, flow) in enumerate(flows.items()):
-        ax = figure.add_subplot(grid[place])
+        ax = figure.add_subplot(grid[place // 2, place % 2])
         with torch.no_grad():
             made = flow().sample((2000,))
         ax.scatter(*real.T, s=2, color="0.75", linewidths=0)
@@ -131,7 +132,7 @@ def picture(flows: dict[str, nn.Module]) -> Figure:
         ax.set(xlim=(-4.5, 4.5), ylim=(-4.5, 4.5), aspect="equal", title=name)
         ax.set_axis_off()
     curves = {name: judge(flow)[0] for name, flow in flows.items()}
-    PRCurveDisplay(curves).plot(figure.add_subplot(grid[-1]))
+    PRCurveDisplay(curves).plot(figure.add_subplot(grid[2, :]))
     return figure
 
 
@@ -147,7 +148,8 @@ def main() -> None:
         flows[f"λ = {lam:g}"] = tune(start, PRLoss(lam), steps=steps, seed=0)
     for name, flow in flows.items():
         print(f"{name:10s} " + "  ".join(f"{k} {v:.3f}" for k, v in judge(flow)[1].items()))
-    picture(flows).savefig(options.output, dpi=150)
+    with neutral():
+        picture(flows).savefig(options.output, dpi=150)
 
 
 if __name__ == "__main__":

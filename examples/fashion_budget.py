@@ -19,11 +19,12 @@ from examples.parts.fashion import (
     draw,
     judge,
     load_fashion,
-    show_clothes,
+    show_images,
     train_discriminator,
     train_features,
     train_gan,
 )
+from examples.parts.style import neutral
 from tradeoff import PRCurveDisplay
 from tradeoff.core.divergence import GAN
 from tradeoff.ratio import Calibrated, Discriminator
@@ -60,14 +61,14 @@ def improve(*, steps: int, size: int, seed: int = 0) -> dict[float, Judged]:
 
 def picture(found: dict[float, Judged]) -> Figure:
     """The first samples of every budget, and the curves."""
-    figure = Figure(figsize=(10.5, 4.6), layout="constrained")
-    grid = figure.add_gridspec(2, 3, width_ratios=(1, 1, 1.7))
+    figure = Figure(figsize=(6.2, 10), layout="constrained")
+    grid = figure.add_gridspec(3, 2, height_ratios=(1, 1, 2.7))
     for place, (budget, judged) in enumerate(found.items()):
-        show_clothes(
+        show_images(
             figure.add_subplot(grid[place // 2, place % 2]), judged.images, f"K = {budget:g}"
         )
     curves = {f"K = {budget:g}": judged.estimate.curve for budget, judged in found.items()}
-    PRCurveDisplay(curves).plot(figure.add_subplot(grid[:, 2]))
+    PRCurveDisplay(curves).plot(figure.add_subplot(grid[2, :]))
     return figure
 
 
@@ -81,7 +82,8 @@ def main() -> None:
     found = improve(**size)
     for budget, judged in found.items():
         print(f"K = {budget:3g}  " + "  ".join(f"{k} {v:.3f}" for k, v in judged.row.items()))
-    picture(found).savefig(options.output, dpi=150)
+    with neutral():
+        picture(found).savefig(options.output, dpi=150)
 
 
 if __name__ == "__main__":

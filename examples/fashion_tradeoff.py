@@ -21,7 +21,7 @@ from examples.parts.fashion import (
     draw,
     judge,
     load_fashion,
-    show_clothes,
+    show_images,
     train_features,
     train_gan,
 )
@@ -63,7 +63,7 @@ def picture(found: dict[str, Judged]) -> Figure:
     figure = Figure(figsize=(13, 4.8), layout="constrained")
     grid = figure.add_gridspec(2, 4, width_ratios=(1, 1, 1.7, 1.5))
     for place, (name, judged) in enumerate(found.items()):
-        show_clothes(figure.add_subplot(grid[place // 2, place % 2]), judged.images, name)
+        show_images(figure.add_subplot(grid[place // 2, place % 2]), judged.images, name)
     curves = {name: judged.estimate.curve for name, judged in found.items()}
     PRCurveDisplay(curves).plot(figure.add_subplot(grid[:, 2]))
     ax = figure.add_subplot(grid[:, 3])

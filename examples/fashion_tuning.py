@@ -28,7 +28,7 @@ from examples.parts.fashion import (
     Fashion,
     features_of,
     load_fashion,
-    show_clothes,
+    show_images,
     train_classifier,
 )
 from examples.parts.latents import (
@@ -232,7 +232,7 @@ def picture(runs: Sequence[Run]) -> Figure:
     _draw_shares(planes[2], runs[0].shares)
     for ax, name in zip(lower.subplots(1, len(SHOWN)), SHOWN, strict=True):
         title = {"real": "real, decoded", "likelihood": "maximum likelihood"}.get(name, name)
-        show_clothes(ax, torch.as_tensor(runs[0].images[name]), title)
+        show_images(ax, torch.as_tensor(runs[0].images[name]), title)
     return figure
 
 

@@ -187,7 +187,7 @@ def judge(
     return Judged(images, estimate, {name: float(value) for name, value in row.items()})
 
 
-def show_clothes(ax: Axes, images: torch.Tensor, title: str) -> None:
+def show_images(ax: Axes, images: torch.Tensor, title: str) -> None:
     """The first forty images."""
     tiles = images[:40].reshape(5, 8, 28, 28).permute(0, 2, 1, 3).reshape(140, 224)
     ax.imshow(tiles, cmap="gray_r", vmin=-1, vmax=1)

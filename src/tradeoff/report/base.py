@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "Display", "axes_or_new", "colors_of"]
+__all__ = ["COLORS", "Display", "axes_or_new", "colors_of", "legend_below"]
 
 # Okabe-Ito, told apart by color-blind readers and on paper; black first would hide the axes.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -60,6 +60,18 @@ def axes_or_new(ax: Axes | None, *, height: float) -> Axes:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(5, height), layout="constrained").add_subplot()
+
+
+def legend_below(ax: Axes) -> None:
+    """A legend under the axes, where it hides no line."""
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.14),
+        ncols=2,
+        fontsize="small",
+        frameon=False,
+        borderaxespad=0.0,
+    )
 
 
 def colors_of(color: str | Sequence[str] | None, count: int) -> list[str]:

@@ -12,7 +12,7 @@ from tradeoff._validation import check_type
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.report.base import Display, axes_or_new, colors_of
+from tradeoff.report.base import Display, axes_or_new, colors_of, legend_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ class PRCurveDisplay(Display):
             for _, marker, label in _HEADLINES:
                 ax.plot([], [], marker, color="0.3", label=label)
         if any(self.curves) or headline:
-            ax.legend(loc="lower left", fontsize="small", framealpha=0.9, edgecolor="none")
+            legend_below(ax)
         return self._finish(ax)
 
 

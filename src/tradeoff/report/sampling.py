@@ -8,7 +8,7 @@ import numpy as np
 
 from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.report.base import Display, axes_or_new, colors_of
+from tradeoff.report.base import Display, axes_or_new, colors_of, legend_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ class PlanDisplay(Display):
         ax.set_xticks(self.plan.budgets, labels, fontsize="x-small")
         ax.minorticks_off()
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(loc="lower right", fontsize="small", framealpha=0.9, edgecolor="none")
+        legend_below(ax)
         return self._finish(ax)
 
 
