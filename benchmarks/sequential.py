@@ -18,6 +18,7 @@ from scipy.stats import binom, norm
 
 from benchmarks.bench_truth import over_seeds
 from benchmarks.harness import Row, run
+from tradeoff import decide
 from tradeoff.inference.betting import ONE_MODEL, TWO_MODELS, BettingTest
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ RUNS, REAL, LAST = 500, 20_000, 20_000
 FIRST = {1.0: 250, 20.0: 25, 0.4: 25}  # generated samples at the first look, by slope
 ERRORS = (0.05, 0.01)
 GAPS = (0.0, 0.03, -0.03, 0.05, -0.05, 0.1, -0.1)
+BEHIND = (0.0, 0.0, 0.02, 0.04, 0.05, 0.06, 0.08, 0.1)
+BEST_RUNS = 200
 _POWER = 0.95
 _TOO_MANY = 1e-3
 _SAMPLES = {1.0: (1.3, 1.3), 0.4: (1.3, 2.0)}
@@ -216,6 +219,54 @@ def undecidable(question: Question, gap: float) -> str:
     return ", ".join(f"{error:g}" for error in hidden)
 
 
+class Shifted:
+    """The exact log-ratio of a Gaussian and one that is shifted."""
+
+    def __init__(self, distance: float) -> None:
+        self.distance = distance
+
+    def log_ratio(self, x: np.ndarray) -> np.ndarray:
+        """Of samples of shape (n, 1)."""
+        return self.distance * (0.5 * self.distance - np.asarray(x)[:, 0])
+
+
+def best_of_eight(seed: int) -> tuple[bool, bool, int, int]:
+    """Whether a best model is left, only the tied ones, samples, and samples without dropping."""
+    rng = np.random.default_rng(seed)
+    distances = -2.0 * norm.ppf(0.5 * (0.6 - np.array(BEHIND)))
+    names = [f"model {i}" for i in range(len(BEHIND))]
+    found = decide(
+        real=rng.normal(0, 1, (REAL, 1)),
+        generated={
+            name: (lambda n, d=distance: rng.normal(d, 1, (n, 1)))
+            for name, distance in zip(names, distances, strict=True)
+        },
+        question="precision at λ = 1",
+        rule={name: Shifted(d) for name, d in zip(names, distances, strict=True)},
+        every=500,
+        limit=LAST,
+        progress=False,
+    )
+    used = list(found.samples.values())
+    tied = set(names[:2])
+    return bool(set(found.best) & tied), set(found.best) <= tied, sum(used), max(used) * len(used)
+
+
+def eight_models() -> Row:
+    """The best of eight, two of which are tied."""
+    found = np.array(over_seeds(lambda i: best_of_eight(90_000 + i), BEST_RUNS))
+    lost = int(BEST_RUNS - found[:, 0].sum())
+    allowed = int(binom.ppf(1 - _TOO_MANY, BEST_RUNS, 0.05))
+    return {
+        "best model dropped": lost,
+        "only tied models left": float(found[:, 1].mean()),
+        "samples of all": float(found[:, 2].mean()),
+        "of equal numbers": float((found[:, 2] / found[:, 3]).mean()),
+        "ratio": lost / allowed,
+        "bar": 1.0,
+    }
+
+
 def name_of(question: Question, gap: float) -> str:
     """Name of a case."""
     return f"{question.name}, λ = {question.lam:g}, gap {gap:+g}"
@@ -226,6 +277,8 @@ CASES: dict[str, Callable[[], Row]] = {
     for question in QUESTIONS
     for gap in GAPS
 }
+
+CASES["best of eight models, two tied, 200 runs"] = eight_models
 
 if __name__ == "__main__":
     run("sequential", "Answers while sampling, 500 runs of each row", CASES)

@@ -1,7 +1,7 @@
 from ._version import __version__
 from .core import AcceptanceRule, HeldOutLogRatios, PRCurve, RatioProfile
 from .curves import CurveEstimate, diagnose, pr_curve
-from .evaluation import Comparison, Evaluation, compare, evaluate, sweep
+from .evaluation import Comparison, Evaluation, compare, decide, evaluate, sweep
 from .exceptions import InvalidInputError, TradeoffError, UndefinedError
 from .moments import frechet_distance, kernel_distance
 from .neighbors import SupportMetrics, support_metrics
@@ -25,6 +25,7 @@ __all__ = [
     "UndefinedError",
     "__version__",
     "compare",
+    "decide",
     "diagnose",
     "evaluate",
     "frechet_distance",

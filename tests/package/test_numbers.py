@@ -54,6 +54,7 @@ HERE = {
         "1.5": "a bar, also in the benchmark",
         "0.146": "computed from the distribution of the benchmark",
     },
+    "stopping.md": {"0.6": "an example of a bar"},
     "choosing.md": {
         "0.9": "an example of a share",
         "0.02": "two standard errors of that share",

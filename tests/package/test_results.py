@@ -30,6 +30,7 @@ from tradeoff.data import Broken
 from tradeoff.engine.local import Embedded
 from tradeoff.evaluation import Comparison, Finding, Reference, SampleValues, compare
 from tradeoff.evaluation.comparison import Difference
+from tradeoff.evaluation.decisions import Decision, Look, Question
 from tradeoff.evaluation.sweeps import Wish, sweep
 from tradeoff.evaluation.verdict import Outcome
 from tradeoff.exceptions import InvalidInputError
@@ -149,6 +150,7 @@ def a_sweep():
     )
 
 
+LOOK = Look(samples=500, value=0.7, low=0.6, high=0.8, capital=40.0)
 PREVIEW = Preview(id="cats/1.png", label="cat", image="data:image/webp;base64," + LONG)
 MISSED = GroupedLoss(
     kind="recall",
@@ -178,6 +180,12 @@ MAKE = {
     "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
     "Sweep": a_sweep,
     "SweepPoint": lambda: a_sweep().points[0],
+    "Question": lambda: Question.parse("recall at λ = 2 > 0.5"),
+    "Look": lambda: LOOK,
+    "Decision": lambda: Decision(
+        question="recall > 0.5", answer="yes", best=(LONG,), looks=(LOOK,), samples={LONG: 500},
+        level=0.95, warnings=(LONG,),
+    ),
     "Wish": lambda: Wish.parse("best at λ = 2"),
     "ClassLoss": lambda: ClassLoss(name="cat", real=0.1, generated=0.05, missed=0.05),
     "ClosePair": lambda: ClosePair(generated=PREVIEW, real=PREVIEW, distance=0.1, usual=0.8),

@@ -55,6 +55,14 @@ WORDS = {
     "version": "version of a function",
     "sample": "one sample",
     "prepared": "samples as an encoder has prepared them",
+    # Stopping early.
+    "question": "what samples are generated for",
+    "answer": "the answer to a question",
+    "looks": "what was known after so many samples",
+    "enough": "number of samples that would decide",
+    "warnings": "reasons not to trust a result",
+    "pilot": "number of samples that fit a rule",
+    "decision": "an answer and what it took",
     # Counting part by part.
     "rule": "how errors are counted: cross-fitted, or frozen",
     "engine": "where parts of the data are counted",

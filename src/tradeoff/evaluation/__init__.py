@@ -1,6 +1,8 @@
 """From sources of samples to scores, findings and verdicts."""
 
 from tradeoff.evaluation.comparison import Comparison, compare
+from tradeoff.evaluation.deciding import decide
+from tradeoff.evaluation.decisions import Decision
 from tradeoff.evaluation.findings import Finding
 from tradeoff.evaluation.pipeline import evaluate
 from tradeoff.evaluation.reference import Reference
@@ -9,12 +11,14 @@ from tradeoff.evaluation.sweeps import Sweep, sweep
 
 __all__ = [
     "Comparison",
+    "Decision",
     "Evaluation",
     "Finding",
     "Reference",
     "SampleValues",
     "Sweep",
     "compare",
+    "decide",
     "evaluate",
     "sweep",
 ]

@@ -42,7 +42,7 @@ _SMALLEST_FACTOR = 0.1
 _CELLS, _REACH = 384, 8.0  # fine cells, and the standard errors of the real side they cover
 _TAIL = 64  # cells of growing width on either side, to the ends of the range
 _PARTS, _ROUNDS = 8, 8  # of a cell in doubt, and how often it is split
-_BISECTIONS = 40
+_BISECTIONS = 20
 
 
 def log_factors(values: FloatArray, bets: FloatArray, mean: FloatArray) -> FloatArray:
@@ -177,16 +177,15 @@ class BettingTest:
 
         All bars between them are neither exceeded nor missed.
         """
+        counts, cells = np.asarray(generated, float), (self.edges[:-1], self.edges[1:])
         wanted = np.log(2.0 / error)
         lowest, highest = ((1.0 + self.lam) * self.values[[0, -1]]).tolist()
         found = []
-        for side, (rejected, kept) in enumerate(((lowest, highest), (highest, lowest))):
+        for sign, rejected, kept in ((1.0, lowest, highest), (-1.0, highest, lowest)):
             for _ in range(_BISECTIONS):
                 middle = 0.5 * (rejected + kept)
-                if self.log_capitals(generated, middle, wanted=wanted)[side] >= wanted:
-                    rejected = middle
-                else:
-                    kept = middle
+                is_rejected = self._bound(*cells, counts, middle, sign, np.inf) >= wanted
+                rejected, kept = (middle, kept) if is_rejected else (rejected, middle)
             found.append(rejected)
         return found[0], found[1]
 

@@ -1,0 +1,216 @@
+"""Models that are being sampled, and tests of their curves while the samples come in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import kruskal
+
+from tradeoff._validation import check_same_columns
+from tradeoff.evaluation.decisions import Look, Question
+from tradeoff.evaluation.reference import embed_with, open_samples, side_of
+from tradeoff.inference.betting import ONE_MODEL, TWO_MODELS, BettingTest
+from tradeoff.ratio.frozen import FrozenRule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from tradeoff._validation import FloatArray
+    from tradeoff.evaluation.reference import Reference
+    from tradeoff.ratio.base import LogRatio
+    from tradeoff.samples import Side
+    from tradeoff.settings import Settings
+
+    BoolArray = npt.NDArray[np.bool_]
+
+__all__ = ["PROBED", "Contest", "SampledModel"]
+
+PROBED = 5
+"""One of so many pilot samples is not fitted, and tells the rates to expect."""
+_BLOCKS = 8
+_DRIFT = 1e-3
+_FEWEST_BLOCKS = 100
+_PROBE_ERRORS = 2.0
+_MOST_MORE = 100
+
+
+@dataclass(eq=False)
+class SampledModel:
+    """A model that is being sampled: its rule, and which samples pass it."""
+
+    name: str
+    draw: Callable[[int], FloatArray]
+    rule: LogRatio
+    threshold: float
+    probed_real: BoolArray
+    probed: FloatArray
+    used: int
+    rejects: BoolArray = field(default_factory=lambda: np.zeros(0, bool))
+    log_ratios: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def start(
+        cls,
+        name: str,
+        made: Any,
+        reference: Reference,
+        settings: Settings,
+        *,
+        rule: LogRatio | None,
+        real: FloatArray,
+        pilot: int,
+        threshold: float,
+    ) -> SampledModel:
+        """Fit the rule on four fifths of the pilot samples; the others tell rates to expect."""
+        draw = _drawing(name, made, reference, settings)
+        probe = max(len(real) // PROBED, 1) if rule is None else len(real)
+        first = draw(pilot if rule is None else max(pilot // PROBED, 1))
+        seen = max(len(first) // PROBED, 1) if rule is None else len(first)
+        if rule is None:
+            rule = FrozenRule.fit(
+                real=real[probe:],
+                generated=first[seen:],
+                estimator=settings.estimator,
+                seed=settings.seed,
+            )
+        return cls(
+            name,
+            draw,
+            rule,
+            threshold,
+            probed_real=rule.log_ratio(real[:probe]) < threshold,
+            probed=rule.log_ratio(first[:seen]),
+            used=len(first),
+        )
+
+    def count_real(self, rows: FloatArray) -> None:
+        """Which real samples the rule takes for generated ones."""
+        self.rejects = self.rule.log_ratio(rows) < self.threshold
+
+    def more(self, n: int) -> bool:
+        """Count more samples; False if there are none left."""
+        rows = self.draw(n)
+        if len(rows):
+            self.log_ratios = np.concatenate((self.log_ratios, self.rule.log_ratio(rows)))
+            self.used += len(rows)
+        return bool(len(rows))
+
+    @property
+    def passes(self) -> BoolArray:
+        """Which generated samples the rule takes for real ones."""
+        return np.asarray(self.log_ratios >= self.threshold)
+
+    @property
+    def probed_passes(self) -> BoolArray:
+        """The same for samples that were not fitted nor are counted."""
+        return np.asarray(self.probed >= self.threshold)
+
+    def drifts(self) -> bool:
+        """Whether log-ratios change along the way, from the pilot samples on."""
+        blocks = [self.probed, *np.array_split(self.log_ratios, _BLOCKS)]
+        if len(self.log_ratios) < _FEWEST_BLOCKS or np.ptp(np.concatenate(blocks)) == 0:
+            return False
+        return bool(kruskal(*blocks).pvalue < _DRIFT)
+
+
+def _drawing(
+    name: str, made: Any, reference: Reference, settings: Settings
+) -> Callable[[int], FloatArray]:
+    """A function that returns features of n samples; finished ones come in an order by content."""
+
+    def embedded(samples: Any) -> Side:
+        source = open_samples(samples, name, settings)
+        found = embed_with(reference.opened, source, name, settings, progress=False)
+        check_same_columns(**{"real": reference.side.columns, name: found.features.shape[1]})
+        return side_of(found, name)
+
+    if callable(made):
+        return lambda n: embedded(made(n)).x
+    finished = embedded(made)
+    rows = finished.x[np.argsort(finished.draws_for(settings.seed), kind="stable")]
+    start = 0
+
+    def following(n: int) -> FloatArray:
+        nonlocal start
+        start += n
+        return rows[start - n : start]
+
+    return following
+
+
+@dataclass(eq=False)
+class Contest:
+    """One model, or the difference of two, and the test of its curve at a slope."""
+
+    first: SampledModel
+    second: SampledModel | None
+    lam: float
+    looks: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        self.values = ONE_MODEL if self.second is None else TWO_MODELS
+        probe = [
+            _counted(self._difference(which), self.values)
+            for which in ("probed_real", "probed_passes")
+        ]
+        self.real = _counted(self._difference("rejects"), self.values)
+        self.test = BettingTest(
+            self.lam,
+            self.values,
+            real=self.real,
+            spread=(_spread(probe[0], self.values), _spread(probe[1], self.values)),
+            looks=self.looks,
+        )
+        self.expected = self.lam * self.test.mean + float(probe[1] @ self.values) / probe[1].sum()
+        self.uncertain = _spread(probe[1], self.values) / np.sqrt(probe[1].sum())
+
+    def _difference(self, which: str) -> npt.NDArray[np.int8]:
+        found = getattr(self.first, which).astype(np.int8)
+        if self.second is None:
+            return np.asarray(found)
+        other = getattr(self.second, which).astype(np.int8)
+        size = min(len(found), len(other))
+        return np.asarray(found[:size] - other[:size])
+
+    def hides(self, bar: float, error: float) -> tuple[bool, int | None]:
+        """Whether the real side alone hides the difference, and how many real samples would do."""
+        gap = self.expected - bar
+        resolved = self.test.resolvable(error=error)[0 if gap > 0 else 1]
+        if abs(gap) + _PROBE_ERRORS * self.uncertain >= resolved:
+            return False, None
+        times = (resolved / max(abs(gap), 1e-12)) ** 2
+        return True, round(self.real.sum() * times) if times <= _MOST_MORE else None
+
+    def look(self, bar: float, error: float) -> tuple[float, float]:
+        """Logarithms of the capitals for "above" and "below" the bar."""
+        made = _counted(self._difference("passes"), self.values)
+        return self.test.log_capitals(made, bar, wanted=np.log(1.0 / error))
+
+    def known(self, asked: Question, error: float, log_capital: float) -> Look:
+        """Estimate and limits."""
+        made = _counted(self._difference("passes"), self.values)
+        value = self.lam * self.test.mean + float(made @ self.values) / made.sum()
+        low, high = self.test.limits(made, error=error)
+        return Look(
+            samples=int(made.sum()),
+            value=float(value / asked.scale),
+            low=low / asked.scale,
+            high=high / asked.scale,
+            capital=float(np.exp(min(log_capital, 700.0))),
+        )
+
+
+def _counted(found: npt.NDArray[Any], values: Sequence[float]) -> FloatArray:
+    """How often each value occurs."""
+    return np.array([(found == value).sum() for value in values], float)
+
+
+def _spread(counts: FloatArray, values: Sequence[float]) -> float:
+    """Standard deviation, as if one more sample had each value."""
+    shares = (counts + 1.0) / (counts + 1.0).sum()
+    mean = float(shares @ values)
+    return float(np.sqrt(shares @ (np.array(values) - mean) ** 2))

@@ -1,0 +1,238 @@
+"""Generate samples until a question is answered, with an error that holds at every look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tradeoff._progress import track
+from tradeoff._sides import by_name
+from tradeoff._validation import check_count, check_seed, check_share
+from tradeoff.evaluation.contests import PROBED, Contest, SampledModel
+from tradeoff.evaluation.decisions import Answer, Decision, Look, Question
+from tradeoff.evaluation.pipeline import checked
+from tradeoff.evaluation.reference import Reference, open_samples
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tradeoff._validation import FloatArray
+    from tradeoff.ratio.base import LogRatio
+
+__all__ = ["decide"]
+
+_FEWEST = 100
+
+
+@by_name
+def decide(
+    *,
+    real: Any,
+    generated: Any,
+    question: str,
+    encoder: Any = None,
+    estimator: Any = "stack",
+    rule: LogRatio | Mapping[str, LogRatio] | None = None,
+    pilot: int = 1000,
+    every: int = 250,
+    limit: int = 20_000,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: bool = True,
+) -> Decision:
+    """Generate samples until a question about a model, or several, is answered.
+
+    One may look after every batch: the level holds for all looks together. A function must return
+    independent samples, not for example one class after the other.
+
+    Args:
+        real: Samples of real data, as for :func:`~tradeoff.evaluate`; all are counted but those
+            that fit the rule.
+        generated: A function of n that returns n samples, or samples that exist already, which are
+            taken in a random order; several of them by name to find the best model.
+        question: Such as "curve.recall > 0.6" or "precision at λ = 2 < 0.9" for one model, or
+            "curve.recall" for several.
+        encoder: Encoder of the samples.
+        estimator: Estimator of the likelihood ratio, fitted on samples that are not counted.
+        rule: Log-ratio in place of a fit, for example the `FrozenRule` of an earlier checkpoint;
+            by name for several models.
+        pilot: Number of generated samples of each model that fit its rule, and real ones.
+        every: Number of generated samples between two looks.
+        limit: Largest number of generated samples of each model that are counted.
+        level: Probability with which an answer is right.
+        seed: Seed of the rule, and of which real samples fit it.
+        progress: Whether to show progress lines.
+
+    Example:
+        The better of two models:
+
+        >>> import numpy as np
+        >>> from tradeoff import decide
+        >>> rng = np.random.default_rng(0)
+        >>> models = {
+        ...     "near": lambda n: rng.normal(0.2, 1, (n, 1)),
+        ...     "far": lambda n: rng.normal(1.0, 1, (n, 1)),
+        ... }
+        >>> found = decide(
+        ...     real=rng.normal(0, 1, (4000, 1)), generated=models,
+        ...     question="precision at λ = 1", estimator="logistic", progress=False,
+        ... )
+        >>> found.answer, found.best
+        ('best found', ('near',))
+    """
+    asked = Question.parse(question)
+    named = dict(generated) if isinstance(generated, Mapping) else {"generated": generated}
+    _check_question(asked, named)
+    level = check_share("level", level)
+    counts = {
+        name: check_count(name, n)
+        for name, n in {"pilot": pilot, "every": every, "limit": limit}.items()
+    }
+    settings = checked(Settings(encoder=encoder, estimator=estimator, seed=check_seed(seed)))
+    source = real if isinstance(real, Reference) else open_samples(real, "real", settings)
+    if not isinstance(source, Reference):
+        source = Reference.embed(source, settings, progress=progress)
+    rows, fitting = _parts(source, counts["pilot"], fits=rule is None, seed=settings.seed)
+    models = {
+        name: SampledModel.start(
+            name,
+            made,
+            source,
+            settings,
+            rule=rule.get(name) if isinstance(rule, Mapping) else rule,
+            real=fitting,
+            pilot=counts["pilot"],
+            threshold=-np.log(asked.lam),
+        )
+        for name, made in named.items()
+    }
+    for model in models.values():
+        model.count_real(rows)
+    if asked.bar is not None:
+        (model,) = models.values()
+        return _against_bar(question, asked, model, level, counts, progress)
+    return _best_of(question, asked, models, level, counts, progress)
+
+
+def _check_question(asked: Question, generated: Mapping[str, Any]) -> None:
+    if asked.bar is None and len(generated) < 2:
+        raise InvalidInputError(
+            '`question` must compare one model with a bar, such as "curve.recall > 0.6". '
+            "Without a bar, give several models by name."
+        )
+    if asked.bar is not None and len(generated) > 1:
+        raise InvalidInputError(
+            '`question` must have no bar for several models, such as "curve.recall".'
+        )
+
+
+def _parts(
+    reference: Reference, pilot: int, *, fits: bool, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Real samples that are counted, and those that fit rules, chosen by content."""
+    side = reference.side
+    size = min(pilot, len(side) // 2)
+    if size < _FEWEST:
+        raise InvalidInputError(
+            f"`real` must hold at least {2 * _FEWEST} samples. Got {len(side)}."
+        )
+    order = np.argsort(side.keys_for(seed), kind="stable")
+    chosen = order[:size] if fits else order[: size // PROBED]
+    return side.x[np.sort(order[len(chosen) :])], side.x[np.sort(chosen)]
+
+
+def _against_bar(
+    question: str,
+    asked: Question,
+    model: SampledModel,
+    level: float,
+    counts: Mapping[str, int],
+    progress: bool,
+) -> Decision:
+    assert asked.bar is not None
+    error = 1.0 - level
+    contest = Contest(model, None, asked.lam, (counts["every"], counts["limit"]))
+    bar = asked.bar * asked.scale
+    looks: list[Look] = []
+    hidden, enough = contest.hides(bar, error)
+    answer: Answer = "undecidable" if hidden else "undecided"
+    steps = () if hidden else range(0, counts["limit"], counts["every"])
+    for _ in track(steps, question, progress=progress):
+        if not model.more(counts["every"]):
+            break
+        above, below = contest.look(bar, error / 2)
+        looks.append(contest.known(asked, error, max(above, below)))
+        if max(above, below) >= np.log(2.0 / error):
+            answer = "yes" if (above > below) == asked.is_above else "no"
+            break
+    return Decision(
+        question=question,
+        answer=answer,
+        best=(model.name,),
+        looks=tuple(looks),
+        samples={model.name: model.used},
+        level=level,
+        enough=enough,
+        warnings=_warnings([model]),
+    )
+
+
+def _best_of(
+    question: str,
+    asked: Question,
+    models: Mapping[str, SampledModel],
+    level: float,
+    counts: Mapping[str, int],
+    progress: bool,
+) -> Decision:
+    """Models are dropped when another one is established to be better, and sampled no more.
+
+    The best one is dropped only if one of the others wins against it by mistake; of two, neither
+    may win by mistake.
+    """
+    error = 1.0 - level
+    each = error / max(len(models) - 1, 2)
+    ends = (counts["every"], counts["limit"])
+    contests = {
+        pair: Contest(models[pair[0]], models[pair[1]], asked.lam, ends)
+        for pair in combinations(models, 2)
+    }
+    looks: list[Look] = []
+    left = list(models)
+    for _ in track(range(0, ends[1], ends[0]), question, progress=progress):
+        if not all(models[name].more(ends[0]) for name in left):
+            break
+        lost = set()
+        for (first, second), contest in contests.items():
+            if first in left and second in left:
+                above, below = contest.look(0.0, each)
+                lost |= {second} if above >= np.log(1.0 / each) else set()
+                lost |= {first} if below >= np.log(1.0 / each) else set()
+                if len(models) == 2:
+                    looks.append(contest.known(asked, error, max(above, below)))
+        left = [name for name in left if name not in lost]
+        if len(left) == 1:
+            break
+    return Decision(
+        question=question,
+        answer="best found" if len(left) == 1 else "undecided",
+        best=tuple(left),
+        looks=tuple(looks),
+        samples={name: model.used for name, model in models.items()},
+        level=level,
+        warnings=_warnings(models.values()),
+    )
+
+
+def _warnings(models: Iterable[SampledModel]) -> tuple[str, ...]:
+    return tuple(
+        f"The samples of {model.name} change along the way, so their order matters and the level "
+        "does not hold: shuffle them."
+        for model in models
+        if model.drifts()
+    )
