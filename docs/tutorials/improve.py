@@ -92,7 +92,8 @@ dropped = np.setdiff1d(np.arange(len(pool)), chosen.index)
 figure, rows = plt.subplots(2, 1, figsize=(7, 2), layout="constrained")
 for ax, index, title in zip(rows, (chosen.index, dropped), ("kept", "dropped"), strict=True):
     images = space.inverse_transform(pool[index[:12]]).reshape(-1, 8, 8)
-    ax.imshow(np.hstack(images), cmap="gray", vmin=0, vmax=16)
+    strip = np.hstack([np.pad(image, 1) for image in images])
+    ax.imshow(strip, cmap="gray", vmin=0, vmax=16, interpolation="bicubic")
     ax.set_title(title, loc="left", fontsize="medium")
     ax.set_axis_off()
 

@@ -52,7 +52,8 @@ def generate(truncation, n):
 figure, rows = plt.subplots(3, 1, figsize=(7, 2.8), layout="constrained")
 for ax, truncation in zip(rows, (1.5, 4, 25), strict=True):
     images = space.inverse_transform(generate(truncation, 12)).reshape(12, 8, 8)
-    ax.imshow(np.hstack(images), cmap="gray", vmin=0, vmax=16)
+    strip = np.hstack([np.pad(image, 1) for image in images])
+    ax.imshow(strip, cmap="gray", vmin=0, vmax=16, interpolation="bicubic")
     ax.set_title(f"truncation {truncation}", loc="left", fontsize="medium")
     ax.set_axis_off()
 
