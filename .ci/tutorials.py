@@ -25,7 +25,12 @@ FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE = {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}
 NOISE = r"<(?:\w+\.)*\w+ (?:object )?at 0x[0-9a-f]+>"
-QUIET = {"TQDM_DISABLE": "1", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+QUIET = {
+    "TQDM_DISABLE": "1",
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "PYTHONWARNINGS": "ignore:IProgress not found",  # from transformers, without ipywidgets
+}
 
 
 def scripts() -> list[Path]:

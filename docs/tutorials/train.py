@@ -145,7 +145,9 @@ for name, one in found.evaluations.items():
     print(f"{name:12s} {one.curve.recall(0.1):17.2f}   {one.curve.precision(10.0):19.2f}")
 
 # %% mystnb={"image": {"alt": "Trade-off curves of the three models: λ = 10 is best at high precision, the others at high recall."}}
-PRCurveDisplay({name: one.curve for name, one in found.evaluations.items()}).plot(headline=False, color=colors)
+PRCurveDisplay({name: one.curve for name, one in found.evaluations.items()}).plot(
+    headline=False, color=colors
+)
 
 # %% [markdown]
 # ## Decide
