@@ -24,7 +24,8 @@ FOLDER = Path(__file__).parents[1] / "docs" / "tutorials"
 FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE = {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}
-NOISE = r"<(?:\w+\.)*\w+ (?:object )?at 0x[0-9a-f]+>"
+ADDRESS = r"<(?:\w+\.)*\w+ (?:object )?at 0x[0-9a-f]+>"
+WIDGETS = r"^.*Missing packages: \['ipywidgets'\].*\n"  # from Ray
 QUIET = {
     "TQDM_DISABLE": "1",
     "HF_HUB_OFFLINE": "1",
@@ -64,14 +65,18 @@ def execute(notebook: nbformat.NotebookNode, *, timeout: int = 600, **sizes: obj
 
 
 def clean(notebook: nbformat.NotebookNode) -> None:
-    """Leave out times, and join the lines that a cell printed one by one."""
+    """Leave out times, addresses of objects, and advice to install widgets."""
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
             output.get("metadata", {}).clear()
             plain = output.get("data", {}).get("text/plain")
-            if plain and re.fullmatch(NOISE, plain):  # the address of an object
+            if plain and re.fullmatch(ADDRESS, plain):
                 del output.data["text/plain"]
+            if output.get("name") == "stderr":
+                output.text = re.sub(WIDGETS, "", output.text, flags=re.MULTILINE)
+        if "outputs" in cell:
+            cell.outputs = [one for one in cell.outputs if one.get("text") != ""]
 
 
 def main(names: list[str]) -> None:
