@@ -20,11 +20,22 @@ from tutorials import execute, read, scripts  # noqa: E402
 SCRIPTS = {script.stem: script for script in scripts()}
 SIZES = {
     "checkpoints": {"N": 300},
+    "cluster": {"N": 400},
+    "images": {"N": 250},
+    "improve": {"N": 400},
+    "knob": {"N": 300},
+    "monitor": {"STEPS": 60, "N": 300},
+    "table": {"N": 400},
+    "text": {"N": 200, "EPOCHS": 2},
+    "train": {"STEPS": 20, "N": 300},
 }
 """Smaller sizes of each tutorial."""
 
-NEEDS = {
+NEEDS = dict.fromkeys(SIZES, (pytest.mark.torch,)) | {
     "checkpoints": (),
+    "cluster": (pytest.mark.ray,),
+    "improve": (),
+    "knob": (),
 }
 """What a tutorial needs that the run on the lowest bounds does not install."""
 
@@ -81,9 +92,12 @@ def test_figures_in_the_text_are_in_the_code_or_in_an_output(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[getattr(pytest.mark, m) for m in NEEDS[name]]) for name in SCRIPTS],
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks) for name, marks in NEEDS.items()])
 def test_the_script_runs(name):
     execute(read(SCRIPTS[name]), **SIZES[name])
+
+
+def test_every_tutorial_is_run_and_listed():
+    assert SIZES.keys() == SCRIPTS.keys()
+    index = (ROOT / "docs" / "tutorials.md").read_text(encoding="utf-8")
+    assert [name for name in SCRIPTS if f"tutorials/{name}.ipynb" not in index] == []
