@@ -113,7 +113,8 @@ models = {"likelihood": likelihood, "λ = 0.1": tune(0.1), "λ = 10": tune(10.0)
 # %% [markdown]
 # ## Look at the models
 #
-# Gray points are real. The ellipse holds 86% of the samples of each model (two standard deviations).
+# Gray points are real. The ellipse holds most samples of a model: its half-axes are two standard
+# deviations long.
 
 # %% mystnb={"image": {"alt": "Three models on the same three clusters: likelihood and λ = 0.1 cover all of them and the gaps between, λ = 10 covers only the largest."}}
 real = draw_real(N)
