@@ -58,11 +58,11 @@ for part in range(4):
 # %%
 sources = {"real": "real", "generated": "generated", "rule": "frozen"}
 result = evaluate(**sources, engine=LocalEngine(workers=2), ledger="ledger")
-print(result)
+print(result.verdict)
+print("\nmeasured:", *result.scores)
 
 # %% [markdown]
-# The verdict finds the invented samples, with a narrow interval. Neighbor metrics are missing: they
-# need all samples at once.
+# The verdict finds the invented samples. Neighbor metrics are missing: they need all samples at once.
 #
 # ## Kill a run, and continue
 #
@@ -94,10 +94,8 @@ print("same scores as without interruption:", continued.scores == result.scores)
 write("generated", 4, invented=0.1)
 more = evaluate(**sources, engine="local", ledger="ledger")
 for name, found in (("before", result), ("after", more)):
-    score, size = found["curve.precision"], found.provenance["samples"]["generated"]
-    print(
-        f"{name}: {size:,} samples, precision {score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
-    )
+    area, size = found["curve.area"], found.provenance["samples"]["generated"]
+    print(f"{name}: {size:,} samples, area {area.value:.3f} [{area.low:.3f}, {area.high:.3f}]")
 
 # %% [markdown]
 # ## The same on Ray

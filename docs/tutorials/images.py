@@ -52,7 +52,7 @@ for i in range(N, 2 * N):
     noise = rng.integers(0, 256, (8, 8), dtype=np.uint8)
     save(noise if rng.random() < 0.2 else pixels[i], Path("generated", f"{i}.png"))
 
-# %% mystnb={"image": {"alt": "Two rows of small images: real digits, and generated ones, among them noise.", "class": "photo"}}
+# %% mystnb={"image": {"alt": "Two rows of small images: real digits, and generated ones, among them noise.", "classes": "photo"}}
 figure, grid = plt.subplots(2, 12, figsize=(8, 1.8), layout="constrained")
 for row, side in zip(grid, ("real", "generated"), strict=True):
     row[0].set_title(side, loc="left", fontsize="medium")
@@ -99,7 +99,7 @@ result
 # Why is the measured recall higher than the truth? Precision and recall of the curve are **upper
 # bounds**: a fault counts only as far as the features tell it apart from real data. The small
 # encoder confuses some digits, so part of the loss stays hidden. A stronger encoder or more images
-# bring the bound closer to the truth.
+# can bring the bound closer to the truth.
 #
 # ## See what is wrong
 #
@@ -115,7 +115,7 @@ for loss in losses:
         known = "established" if group.is_established else "not established"
         print(f"{word}: {group.name}, {group.share:.1%} of the images ({known})")
 
-# %% mystnb={"image": {"alt": "Missed: images of the digits 4 and 7. Invented: images of noise.", "class": "photo"}}
+# %% mystnb={"image": {"alt": "Missed: images of the digits 4 and 7. Invented: images of noise.", "classes": "photo"}}
 figure, grid = plt.subplots(len(losses), 8, figsize=(8, 2.4), layout="constrained", squeeze=False)
 for row, loss in zip(grid, losses, strict=True):
     side = "real" if loss.kind == "recall" else "generated"

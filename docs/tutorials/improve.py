@@ -87,7 +87,7 @@ PRCurveDisplay({"before": chosen.before.with_band(), "after": chosen.after.with_
 # The area rises, and the intervals do not overlap. It stays below the 1.00 that the plan predicted:
 # a plan is an upper bound, because the ratios that choose the samples are estimates.
 
-# %% mystnb={"image": {"alt": "A row of kept samples, which look like digits, and a row of dropped ones, many of which do not.", "class": "photo"}}
+# %% mystnb={"image": {"alt": "A row of kept samples, which look like digits, and a row of dropped ones, many of which do not.", "classes": "photo"}}
 dropped = np.setdiff1d(np.arange(len(pool)), chosen.index)
 figure, rows = plt.subplots(2, 1, figsize=(7, 2), layout="constrained")
 for ax, index, title in zip(rows, (chosen.index, dropped), ("kept", "dropped"), strict=True):

@@ -48,7 +48,7 @@ def generate(truncation, n):
     return clusters.means_[which] + np.einsum("nij,nj->ni", roots[which], noise)
 
 
-# %% mystnb={"image": {"alt": "Twelve digits at each of three truncations: clean and alike at 1.5, varied at 4, with distorted ones among them at 25.", "class": "photo"}}
+# %% mystnb={"image": {"alt": "Twelve digits at each of three truncations: clean and alike at 1.5, varied at 4, with distorted ones among them at 25.", "classes": "photo"}}
 figure, rows = plt.subplots(3, 1, figsize=(7, 2.8), layout="constrained")
 for ax, truncation in zip(rows, (1.5, 4, 25), strict=True):
     images = space.inverse_transform(generate(truncation, 12)).reshape(12, 8, 8)
