@@ -24,7 +24,7 @@ SIZES = {
     "images": {"N": 250},
     "improve": {"N": 400},
     "knob": {"N": 300},
-    "monitor": {"STEPS": 60, "N": 300},
+    "monitor": {"STEPS": 300, "N": 200},
     "table": {"N": 400},
     "text": {"N": 200, "EPOCHS": 2},
     "train": {"STEPS": 20, "N": 300},
