@@ -1,6 +1,6 @@
 PYTHON ?= python
 
-.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch docs data bench dist sbom first-contact
+.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch docs tutorials data bench dist sbom first-contact
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -50,6 +50,9 @@ test-lowest-torch: ## the same on the lower bound of PyTorch too; its wheels bri
 
 docs:            ## build the site; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
+
+tutorials:       ## execute docs/tutorials/*.py and write the notebooks that the site shows
+	$(PYTHON) .ci/tutorials.py
 
 data:            ## real images and texts, embedded for the tests
 	$(PYTHON) -m benchmarks.datasets --quick

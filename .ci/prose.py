@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/howto/*.md")
+TUTORIALS = "docs/tutorials/*.py"
 IGNORED = {
     "typography.": "straight quotes and three dots are what Sphinx turns into typographic ones",
     "dates_times.am_pm": "takes 'am' in other contexts for a time of day",
@@ -31,6 +32,16 @@ def prose(text: str) -> str:
     return CODE.sub(lambda found: f"X{next(number)}" + "\n" * found[0].count("\n"), text)
 
 
+def written(page: Path) -> str:
+    """The text of a page; of a tutorial, the comments, in which its prose is."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".md":
+        return text
+    return "\n".join(
+        re.sub("^# ?", "", line) if line[:1] == "#" else "" for line in text.split("\n")
+    )
+
+
 def applies(finding: str) -> bool:
     """Whether a finding is to be looked at."""
     if ": lexical_illusions" in finding and not finding.endswith("repeated."):
@@ -40,11 +51,11 @@ def applies(finding: str) -> bool:
 
 def main() -> int:
     """Run proselint on all pages."""
-    pages = [path for pattern in PAGES for path in sorted(ROOT.glob(pattern))]
+    pages = [path for pattern in (*PAGES, TUTORIALS) for path in sorted(ROOT.glob(pattern))]
     with tempfile.TemporaryDirectory() as folder:
         for page in pages:
-            target = Path(folder, page.relative_to(ROOT).as_posix().replace("/", "_"))
-            target.write_text(prose(page.read_text(encoding="utf-8")), encoding="utf-8")
+            name = page.relative_to(ROOT).with_suffix(".md").as_posix().replace("/", "_")
+            Path(folder, name).write_text(prose(written(page)), encoding="utf-8")
         command = [sys.executable, "-m", "proselint", "check", folder]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [line.rpartition("/")[2] for line in done.stdout.splitlines() if ".md:" in line]

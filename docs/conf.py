@@ -16,7 +16,7 @@ copyright = "The tradeoff developers"
 release = version = tradeoff.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
@@ -28,10 +28,13 @@ extensions = [
     "offline_math",
     "record_value",
     "cli_pages",
+    "notebook_link",
 ]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # `make tutorials` executes the notebooks
+nb_merge_streams = True
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "unsrt"
 bibtex_reference_style = "author_year"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sized
 from typing import TYPE_CHECKING, TypeVar
 
@@ -36,7 +37,9 @@ def track(
     if not (progress and (sys.stderr.isatty() or "ipykernel" in sys.modules)):
         yield from steps
         return
-    from tqdm.auto import tqdm
+    with warnings.catch_warnings():  # in a notebook without ipywidgets the bar is a line of text
+        warnings.filterwarnings("ignore", "IProgress not found")
+        from tqdm.auto import tqdm
 
     known = len(steps) if total is None and isinstance(steps, Sized) else total
     with tqdm(

@@ -97,10 +97,13 @@ def html_table(title: str, header: Iterable[str], rows: Iterable[Iterable[str]])
     Args:
         title: Caption of the table.
         header: Names of the columns.
-        rows: Texts of the cells; the first of each row is its heading.
+        rows: Texts of the cells; the first of each row is its heading, unless it is the only one.
     """
     heads = "".join(map(_cell, header, repeat("th")))
-    lines = [_cell(first, "th") + "".join(map(_cell, rest, repeat("td"))) for first, *rest in rows]
+    lines = [
+        _cell(first, "th" if rest else "td") + "".join(map(_cell, rest, repeat("td")))
+        for first, *rest in rows
+    ]
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return (
         f"<table><caption>{html.escape(title)}</caption><thead><tr>{heads}</tr></thead>"

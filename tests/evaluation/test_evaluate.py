@@ -380,6 +380,7 @@ def test_models_are_compared_in_pairs_with_corrected_tests():
     assert "same has higher recall than half" in text
     assert "again has higher recall than half" in text
     assert "the recall of same and again cannot be told apart with this many samples" in text
+    assert not any(verdict.startswith("the ") for verdict in result.verdicts)
     title = "600 real and 600 generated samples, encoder identity, estimator logistic"
     lines = str(result).splitlines()
     assert title in lines
@@ -422,7 +423,7 @@ def test_models_without_a_curve_are_said_not_to_be_compared():
     models = {"few": np.repeat(REAL[:10], 60, axis=0), "half": HALF}
     result = compare(real=REAL, generated=models, metrics="curve", **QUICK)
     assert result.verdicts == (
-        "the curves of few and half cannot be compared, because few repeats too few distinct "
+        "The curves of few and half cannot be compared, because few repeats too few distinct "
         "samples.",
     )
     result = compare(real=REAL, generated=models, metrics="copies", **QUICK)

@@ -14,6 +14,7 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "howto").glob("*.md")),
     *sorted((ROOT / "docs" / "api").glob("*.md")),
+    *sorted((ROOT / "docs" / "tutorials").glob("*.py")),
 ]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))

@@ -30,6 +30,7 @@ SHOWN = {
     "ComparisonDisplay(models)": "image/png",
     "PRCurveDisplay(result.curve).plot(color='tab:red')": "image/png",
 }
+PROGRESS = "from tradeoff._progress import track; sum(track(range(4), 'counting'))"
 OPEN = "from matplotlib import pyplot; pyplot.get_fignums()"
 
 
@@ -42,7 +43,7 @@ def outputs(tmp_path_factory):
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     spec = {"argv": command, "display_name": "here", "language": "python"}
     (kernel / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
-    cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *SHOWN, OPEN)]
+    cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *SHOWN, PROGRESS, OPEN)]
     notebook = nbformat.v4.new_notebook(cells=cells)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUPYTER_PATH", str(folder))
@@ -73,3 +74,7 @@ def test_the_table_of_an_evaluation_names_its_scores(outputs):
 
 def test_displays_leave_no_figure_open(outputs):
     assert data_of(outputs, OPEN)["text/plain"] == "[]"
+
+
+def test_progress_without_widgets_prints_no_warning(outputs):
+    assert data_of(outputs, PROGRESS)["text/plain"] == "6"

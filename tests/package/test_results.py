@@ -379,6 +379,8 @@ def test_the_html_of_an_evaluation_holds_what_its_text_holds():
         assert sentence in tags.text
     for finding in evaluation().findings:
         assert finding.sentence in tags.text
+    first = evaluation().verdict.sentences[0]
+    assert f">{html.escape(first)}</td>" in evaluation()._repr_html_(), "not a heading"
 
 
 def test_the_html_of_a_comparison_escapes_names_and_holds_the_verdicts():

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 pytest.importorskip("furo")
-pytest.importorskip("myst_parser")
+pytest.importorskip("myst_nb")
 pytest.importorskip("playwright.sync_api")
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]  # the API pages import all of the package

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
@@ -116,7 +117,8 @@ class Comparison(Result):
                 for d in self.differences
                 if (d.first, d.second) == pair and d.key in _WORDS
             ]
-            found.append("; ".join(parts or [self._why_not(*pair)]) + ".")
+            sentence = "; ".join(parts or [self._why_not(*pair)]) + "."
+            found.append(re.sub(r"^the (?=\w+ of )", "The ", sentence))  # but not a name
         return tuple(found)
 
     def _why_not(self, first: str, second: str) -> str:
