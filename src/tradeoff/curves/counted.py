@@ -76,6 +76,21 @@ class EstimatedCurve(Result):
             self.held_out, lam, level=level, simultaneous=simultaneous, groups=self.groups
         )
 
+    def shown(self, kind: str, lam: float, *, level: float = 0.95) -> tuple[float, float, float]:
+        """Shown precision or recall at a slope with its limits, all of them at most 1.
+
+        The shown curve is monotone, and may lie a little above what was counted at one slope: then
+        it is its own upper limit.
+
+        Args:
+            kind: "precision" or "recall".
+            lam: Slope.
+            level: Probability of covering.
+        """
+        value = float(getattr(self.curve, kind)(lam))
+        low, high = getattr(self.interval([lam], level=level), kind)[0]
+        return value, min(float(low), value), min(max(float(high), value), 1.0)
+
     def losses(self, *, level: float = 0.95) -> Losses:
         """What is established of losses; see `established_losses`.
 

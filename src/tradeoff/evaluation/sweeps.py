@@ -328,37 +328,26 @@ def _name(value: Any) -> str:
 def _points(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[SweepPoint, ...]:
     """All values with limits that hold together."""
     joint = 1.0 - (1.0 - level) / (2 * len(estimates))
-    places = {
-        name: tuple(float(getattr(e.curve, kind)(lam)) for kind, lam in _HEADLINE.items())
-        for name, e in estimates.items()
+    shown = {
+        name: [estimate.shown(kind, lam, level=joint) for kind, lam in _HEADLINE.items()]
+        for name, estimate in estimates.items()
     }
-    found = []
-    for name, estimate in estimates.items():
-        limits = {
-            kind: getattr(estimate.interval([lam], level=joint), kind)[0]
-            for kind, lam in _HEADLINE.items()
-        }
-        precision, recall = places[name]
-        found.append(
-            SweepPoint(
-                value=name,
-                precision=precision,
-                precision_limits=_clipped(limits["precision"]),
-                recall=recall,
-                recall_limits=_clipped(limits["recall"]),
-                area=float(estimate.curve.area),
-                is_pareto=not any(
-                    other != places[name] and other[0] >= precision and other[1] >= recall
-                    for other in places.values()
-                ),
-            )
+    places = {name: (precision[0], recall[0]) for name, (precision, recall) in shown.items()}
+    return tuple(
+        SweepPoint(
+            value=name,
+            precision=precision[0],
+            precision_limits=precision[1:],
+            recall=recall[0],
+            recall_limits=recall[1:],
+            area=float(estimates[name].curve.area),
+            is_pareto=not any(
+                other != places[name] and other[0] >= precision[0] and other[1] >= recall[0]
+                for other in places.values()
+            ),
         )
-    return tuple(found)
-
-
-def _clipped(limits: Any) -> tuple[float, float]:
-    low, high = (min(max(float(limit), 0.0), 1.0) for limit in limits)
-    return low, high
+        for name, (precision, recall) in shown.items()
+    )
 
 
 def _best(

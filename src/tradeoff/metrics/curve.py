@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from tradeoff.core.curve import PRCurve
     from tradeoff.curves import CurveEstimate
-    from tradeoff.curves.counted import EstimatedCurve
 
 __all__ = ["curve_scores", "measure"]
 
@@ -83,7 +82,9 @@ def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
             _summary(key, line) for line in (curve.band, curve.band.lower, curve.band.upper)
         )
     else:
-        value, low, high = _at_headline(key, curve.estimate, curve.band, level)
+        name = key.partition(".")[2]
+        lam = HEADLINE_PRECISION_LAM if name == "precision" else HEADLINE_RECALL_LAM
+        value, low, high = curve.estimate.shown(name, lam, level=level)
     low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
     if curve.has_few_values:
         low, high = 0.0, 1.0
@@ -94,15 +95,6 @@ def _summary(key: str, curve: PRCurve | None) -> float | None:
     if curve is None:
         return None
     return curve.area if key == "curve.area" else float(curve.f_score(1.0))
-
-
-def _at_headline(
-    key: str, estimate: EstimatedCurve, band: PRCurve, level: float
-) -> tuple[float, float, float]:
-    name = key.partition(".")[2]
-    lam = HEADLINE_PRECISION_LAM if name == "precision" else HEADLINE_RECALL_LAM
-    low, high = getattr(estimate.interval([lam], level=level), name)[0]
-    return getattr(band, name)(lam), low, high
 
 
 def _has_few_values(side: Side) -> bool:
