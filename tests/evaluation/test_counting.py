@@ -149,18 +149,22 @@ def test_more_files_are_added_later(folder, tmp_path):
         state_of(few, tmp_path / "ledger", LocalEngine(1))
 
 
-def test_a_broken_file_is_named_and_can_be_repaired(folder, tmp_path):
+@pytest.mark.parametrize(("file", "keeps"), [("2", 2300), ("2", -1), ("0", -1)])
+def test_a_broken_file_is_named_and_can_be_repaired(folder, tmp_path, file, keeps):
+    """Damaged within, or cut short so that even its size is unknown, the first file too."""
     damaged = tmp_path / "damaged"
     shutil.copytree(folder, damaged)
-    path = damaged / "generated" / "2.parquet"
+    path = damaged / "generated" / f"{file}.parquet"
     good = path.read_bytes()
-    path.write_bytes(good[:300] + bytes(2000) + good[2300:])
+    path.write_bytes(good[:300] + bytes(2000) + good[keeps:] if keeps > 0 else good[:300])
     options = OPTIONS | {"engine": LocalEngine(1), "ledger": tmp_path / "ledger"}
     found = evaluate(**sources(damaged), **options)
     assert found.broken["generated"][0].id == str(path)
     assert found.provenance["samples"]["generated"] == 2500
     assert "1 of the files of `generated` could not be read" in " ".join(found.warnings)
-    with pytest.raises(InvalidInputError, match=r"2.parquet` cannot be .* Repair it and run again"):
+    with pytest.raises(
+        InvalidInputError, match=r"\d.parquet` (cannot be .* Repair|must be a Parquet)"
+    ):
         state_of_stopping(damaged, tmp_path / "other")
     path.write_bytes(good)
     again = evaluate(**sources(damaged), **options)

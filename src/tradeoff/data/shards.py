@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tradeoff._extras import import_extra
+from tradeoff.data.base import Broken
 from tradeoff.data.reading import reason
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
@@ -150,12 +151,15 @@ class _Numbered:
         return f"{self.name}[{self.first + int(row)}]"
 
 
-def list_shards(source: str | Path, reader: ShardReader | None = None) -> list[Shard]:
+def list_shards(
+    source: str | Path, reader: ShardReader | None = None, *, broken: list[Broken] | None = None
+) -> list[Shard]:
     """Parts of all Parquet files of a folder, of one file, or of those that match a pattern.
 
     Args:
         source: Path or address (``s3://bucket/folder``), with ``*`` for several files.
         reader: How rows are read; whether the columns are there is checked.
+        broken: List to which files are added that cannot be opened; if not given, they stop it.
 
     Example:
         >>> import tempfile
@@ -184,6 +188,9 @@ def list_shards(source: str | Path, reader: ShardReader | None = None) -> list[S
         except (InvalidInputError, UnreadableError) as error:
             raise InvalidInputError(f"`{uri}` cannot be used: {error}") from None
         except Exception as error:  # of Arrow's and of file systems' own kinds
+            if broken is not None:
+                broken.append(Broken(uri, f"It must be a Parquet file. {reason(error)}."))
+                continue
             raise InvalidInputError(f"`{uri}` must be a Parquet file. {reason(error)}.") from None
         found += _parts(uri, sizes, etag)
     if not sum(shard.rows for shard in found):

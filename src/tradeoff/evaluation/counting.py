@@ -254,21 +254,22 @@ def count_shards(
         keeps: Whether the folder is kept.
         progress: Whether to show progress lines.
     """
+    failures: dict[str, list[Broken]] = {side: [] for side in _SIDES}
+    skips = settings.broken == "skip"
     shards = [
         (side, shard)
         for side, source in zip(_SIDES, sources, strict=True)
-        for shard in list_shards(source, reader)
+        for shard in list_shards(source, reader, broken=failures[side] if skips else None)
     ]
     plan = _plan_of(shards, settings, engine, reader, encoder, folder, progress=progress)
     with Ledger(folder / "counts.ledger", plan=plan.digest) as ledger:
         _check_unchanged(ledger, shards)
         todo = [item for item in shards if _name(item) not in ledger]
-        failures: dict[str, list[Broken]] = {side: [] for side in _SIDES}
         tasks = engine.run(count_shard, (reader, plan), todo)
         for i, result in track(tasks, "counting", total=len(todo), progress=progress):
             if not isinstance(result, Failure):
                 ledger.add(_name(todo[i]), result)
-            elif settings.broken == "skip":
+            elif skips:
                 failures[todo[i][0]].append(Broken(todo[i][1].uri, result.sentence))
             else:
                 kept = f" What was counted is kept in `{folder}`." * keeps
