@@ -119,7 +119,7 @@ class ComparisonDisplay(Display):
         return self._finish(curves_ax)
 
     def _plot_points(self, ax: Axes, colors: list[str]) -> None:
-        for evaluation, color in zip(self.evaluations.values(), colors, strict=True):
+        for (name, evaluation), color in zip(self.evaluations.items(), colors, strict=True):
             x, y = evaluation["curve.recall"], evaluation["curve.precision"]
             errors = [
                 [[abs(s.value - (s.low or 0.0))], [abs((s.high or s.value) - s.value)]]
@@ -135,6 +135,15 @@ class ComparisonDisplay(Display):
                 color=color,
                 linestyle="none",
                 clip_on=False,
+            )
+            ax.annotate(
+                plain(name),
+                (x.value, y.value),
+                xytext=(-6, -12),
+                textcoords="offset points",
+                ha="right",
+                fontsize="small",
+                color=color,
             )
         ax.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal", **_AXES)
         ax.set_title("models", fontsize="medium")
