@@ -139,8 +139,10 @@ def test_how_often_the_model_should_is_not_rounded_down():
     assert "less than 1% as often" not in text
 
 
-def measured(losses, *, smallest=None, count=None, diagnosed=True):
-    diagnosis = SimpleNamespace(smallest_established=smallest, decisive_count=count)
+def measured(losses, *, smallest=None, count=None, diagnosed=True, controls=()):
+    diagnosis = SimpleNamespace(
+        smallest_established=smallest, decisive_count=count, controls=controls
+    )
     return SimpleNamespace(
         estimate=SimpleNamespace(losses=lambda *, level: losses),
         diagnosis=diagnosis if diagnosed else None,
@@ -148,6 +150,16 @@ def measured(losses, *, smallest=None, count=None, diagnosed=True):
 
 
 SIZES = {"real": 5000, "generated": 1000}
+
+
+def test_what_was_planted_and_not_seen_is_told():
+    controls = (SimpleNamespace(share=0.21), SimpleNamespace(share=0.4))
+    found = verdict_of(measured(Losses(), count=187.3, controls=controls), SIZES, 0.95)
+    assert found.recall.unseen == 0.4
+    assert found.sentences[-1] == (
+        "Recall: inconclusive. Even a planted loss of 40% was not established. More than 1,900 "
+        "samples of each side would decide about a loss of 10%."
+    )
 
 
 def test_a_verdict_is_made_of_losses_and_controls():

@@ -84,4 +84,10 @@ def run(
     else:
         ids.write_text(lines, encoding="utf-8")
         print_table(*trade_off_table({word: one.held_out for word, one in both.items()}))
+        if not quiet:
+            typer.echo(
+                "Measured on real samples that did not select, and upper bounds: faults that the "
+                "estimator does not see remain, so look at what was kept.",
+                err=True,
+            )
     typer.echo(f"kept {len(names):,} of {len(pool.ids):,}", err=True)

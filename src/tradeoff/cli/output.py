@@ -92,7 +92,8 @@ def trade_off_table(
         cells, curve = [], errors.curve().clipped()
         for kind, lam in columns:
             value = getattr(curve, kind)(lam)
-            low, high = np.clip(getattr(curve_interval(errors, [lam]), kind)[0], 0.0, 1.0)
+            limits = np.clip(getattr(curve_interval(errors, [lam]), kind)[0], 0.0, 1.0)
+            low, high = min(limits[0], value), max(limits[1], value)  # it is made monotone
             cells.append(f"{value:.3f} [{low:.3f}, {high:.3f}]")
         rows.append((name, *cells))
     return ("", *(f"{kind} at λ = {lam:.2g}" for kind, lam in columns)), rows

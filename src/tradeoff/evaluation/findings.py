@@ -86,7 +86,8 @@ def _losses(verdict: Verdict | None) -> Iterator[Finding]:
     if verdict.difference is not None and not (verdict.precision.losses or verdict.recall.losses):
         advice = "take more samples, or use a stronger encoder."
         if verdict.recall.enough is not None:
-            advice = f"take about {verdict.recall.enough:,} samples of each side."
+            about = "more than" if verdict.recall.is_minimum else "about"
+            advice = f"take {about} {verdict.recall.enough:,} samples of each side."
         yield Finding("difference", next(sentences), advice)
 
 
@@ -163,6 +164,6 @@ def warnings_of(
     if "frechet.distance" in scores and smaller < columns:
         found.append(
             f"frechet.distance has {smaller:,} samples for {columns:,} columns and is biased "
-            f"upward: {_SAMPLES_PER_COLUMN * columns:,} of each side would do."
+            f"upward: {_SAMPLES_PER_COLUMN * columns:,} of each side are needed."
         )
     return tuple(found)

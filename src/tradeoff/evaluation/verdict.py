@@ -33,6 +33,7 @@ class Outcome(Result):
             that is not known.
         is_minimum: Whether more than `enough` samples may be needed, since nothing that was planted
             was established.
+        unseen: Largest planted loss that was not established; None if larger ones were.
 
     Example:
         >>> from tradeoff.evaluation.verdict import Outcome
@@ -44,6 +45,7 @@ class Outcome(Result):
     at_most: float | None = None
     enough: int | None = None
     is_minimum: bool = False
+    unseen: float | None = None
 
     @property
     def state(self) -> str:
@@ -157,9 +159,12 @@ def _open(outcome: Outcome) -> str:
         )
     if outcome.enough is not None:
         about = "More than" if outcome.is_minimum else "About"
+        seen = ""
+        if outcome.unseen is not None:
+            seen = f"Even a planted loss of {outcome.unseen:.0%} was not established. "
         return (
-            f"inconclusive. {about} {outcome.enough:,} samples of each side would decide about a "
-            f"loss of {_ASKED:.0%}."
+            f"inconclusive. {seen}{about} {outcome.enough:,} samples of each side would decide "
+            f"about a loss of {_ASKED:.0%}."
         )
     return "no loss was found, but none is ruled out."
 
@@ -174,9 +179,11 @@ def percent(share: float) -> str:
 def verdict_of(curve: MeasuredCurve, sizes: Mapping[str, int], level: float) -> Verdict:
     """What a curve and its controls establish."""
     losses, diagnosis = curve.estimate.losses(level=level), curve.diagnosis
-    at_most = enough = None
+    at_most = enough = unseen = None
     if diagnosis is not None:
         at_most = diagnosis.smallest_established
+        if at_most is None and diagnosis.controls:
+            unseen = max(control.share for control in diagnosis.controls)
         if diagnosis.decisive_count is not None:
             needed = _round_up(diagnosis.decisive_count / _ASKED)
             enough = needed if needed > min(sizes.values()) else None
@@ -185,7 +192,11 @@ def verdict_of(curve: MeasuredCurve, sizes: Mapping[str, int], level: float) -> 
         difference=losses.difference,
         precision=Outcome(losses=losses.precision, enough=enough, is_minimum=at_most is None),
         recall=Outcome(
-            losses=losses.recall, at_most=at_most, enough=enough, is_minimum=at_most is None
+            losses=losses.recall,
+            at_most=at_most,
+            enough=enough,
+            is_minimum=at_most is None,
+            unseen=unseen,
         ),
     )
 

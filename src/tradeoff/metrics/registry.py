@@ -108,7 +108,7 @@ FAMILIES: Registry[Family] = Registry(
                     "curve.precision", "share of generated samples that are realistic, at λ = 20"
                 ),
                 Metric("curve.recall", "share of the real data that the model covers, at λ = 0.4"),
-                Metric("curve.f_score", "best balance of precision and recall"),
+                Metric("curve.f_score", "highest F-score over all λ"),
                 Metric("curve.area", "area under the whole curve"),
             ),
             by_default=True,

@@ -82,11 +82,11 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
         found.append(
             (
                 "λ",
-                f"precision at λ = {HEADLINE_PRECISION_LAM:g} leaves out generated samples in "
+                f"precision at λ = {HEADLINE_PRECISION_LAM:g} does not count generated samples in "
                 f"regions where they are more than {HEADLINE_PRECISION_LAM:g} times too frequent, "
-                f"recall at λ = {HEADLINE_RECALL_LAM:g} real samples in regions that the model "
-                f"produces less than {HEADLINE_RECALL_LAM:g} times as often as it should. Both are "
-                "upper bounds.",
+                f"recall at λ = {HEADLINE_RECALL_LAM:g} does not count real samples in regions "
+                f"that the model produces less than {HEADLINE_RECALL_LAM:g} times as often as it "
+                "should. Both are upper bounds: true values can be lower, even below the interval.",
             )
         )
     if any(score.expected is not None for score in evaluation.scores.values()):
