@@ -131,7 +131,7 @@ def test_the_summary_fits_a_screen_begins_with_the_verdict_and_ends_with_advice(
     title = "600 real and 600 generated samples, encoder identity, estimator logistic"
     assert lines.index(title) == lines.index("") + 1
     assert text.index("Recall is lost") < text.index(title) < text.index("curve.precision ↑")
-    assert text.count("λ: precision at λ = 20 leaves out generated samples") == 1
+    assert text.count("λ: precision at λ = 20 does not count generated samples") == 1
     after = lines[lines.index("Next:") + 1 :]
     assert after[0].startswith(
         "  precision lost: look at the invented samples (--report page.html)"

@@ -39,7 +39,7 @@ def run(
     real: Real = None,
     generated: Annotated[
         list[str] | None,
-        typer.Option("--generated", metavar="NAME=PATH", help="Samples of a model; once for each."),
+        typer.Option("--generated", metavar="NAME=PATH", help="Samples of each model, by name."),
     ] = None,
     config: Config = None,
     json: Json = False,

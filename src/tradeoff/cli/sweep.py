@@ -37,7 +37,7 @@ def run(
     generated: Annotated[
         list[str] | None,
         typer.Option(
-            "--generated", metavar="VALUE=PATH", help="Samples of a value; once for each."
+            "--generated", metavar="VALUE=PATH", help="Samples at each value of the knob."
         ),
     ] = None,
     wish: Annotated[

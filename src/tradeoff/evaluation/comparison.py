@@ -38,7 +38,11 @@ __all__ = ["Comparison", "Difference", "compare"]
 _SCHEMA = "tradeoff.Comparison"
 _VERSION = 2
 _COMPARED = ("curve.precision", "curve.recall", "curve.area")
-_WORDS = {"curve.precision": "precision", "curve.recall": "recall"}
+_WORDS = {
+    "curve.precision": "higher precision",
+    "curve.recall": "higher recall",
+    "curve.area": "a larger area",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +116,10 @@ class Comparison(Result):
         level = next(iter(self.evaluations.values())).settings.level
         found = []
         for pair in combinations(self.evaluations, 2):
-            parts = [
-                _verdict(d, 1.0 - level)
-                for d in self.differences
-                if (d.first, d.second) == pair and d.key in _WORDS
+            both = [d for d in self.differences if (d.first, d.second) == pair]
+            parts = [_found(d) for d in both if d.p_value < 1.0 - level]
+            parts += [
+                _not_found(d) for d in both if d.p_value >= 1.0 - level and d.key != "curve.area"
             ]
             sentence = "; ".join(parts or [self._why_not(*pair)]) + "."
             found.append(re.sub(r"^the (?=\w+ of )", "The ", sentence))  # but not a name
@@ -362,18 +366,21 @@ def _corrected(found: list[Difference]) -> tuple[Difference, ...]:
     )
 
 
-def _verdict(found: Difference, miss: float) -> str:
-    word = _WORDS[found.key]
-    if found.p_value >= miss:
-        return (
-            f"the {word} of {found.first} and {found.second} cannot be told apart with this many "
-            f"samples (a difference below {found.resolvable:.2f} would not show)"
-        )
+def _not_found(found: Difference) -> str:
+    word = found.key.partition(".")[2]
+    return (
+        f"the {word} of {found.first} and {found.second} cannot be told apart with this many "
+        f"samples (a difference of {found.resolvable:.2f} would be found in 9 of 10 runs)"
+    )
+
+
+def _found(found: Difference) -> str:
     better, worse = (found.first, found.second) if found.value > 0 else (found.second, found.first)
     low, high = sorted((abs(found.low), abs(found.high)))
     value, high = min(abs(found.value), 1.0), min(high, 1.0)
     return (
-        f"{better} has higher {word} than {worse} (difference {value:.2f} [{low:.2f}, {high:.2f}])"
+        f"{better} has {_WORDS[found.key]} than {worse} "
+        f"(difference {value:.2f} [{low:.2f}, {high:.2f}])"
     )
 
 

