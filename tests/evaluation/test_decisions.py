@@ -172,6 +172,8 @@ def test_mistakes_are_named(rng, real):
     both = {"A": shifted(rng), "B": shifted(rng)}
     with pytest.raises(InvalidInputError, match="no bar"):
         decide(real=real, generated=both, question="recall > 0.5", **QUICK)
+    with pytest.raises(InvalidInputError, match="B has none"):
+        decide(real=real, generated=both, question="recall", rule={"A": Shifted(1.0)}, **QUICK)
     with pytest.raises(InvalidInputError, match="at least 200"):
         decide(real=real[:150], generated=shifted(rng), question="recall > 0.5", **QUICK)
     with pytest.raises(InvalidInputError, match="column"):

@@ -88,6 +88,8 @@ def decide(
     asked = Question.parse(question)
     named = dict(generated) if isinstance(generated, Mapping) else {"generated": generated}
     _check_question(asked, named)
+    if isinstance(rule, Mapping) and (missing := [name for name in named if name not in rule]):
+        raise InvalidInputError(f"`rule` must have a rule for each model. {missing[0]} has none.")
     level = check_share("level", level)
     counts = {
         name: check_count(name, n)
@@ -143,7 +145,7 @@ def _parts(
         )
     order = np.argsort(side.keys_for(seed), kind="stable")
     chosen = order[:size] if fits else order[: size // PROBED]
-    return side.x[np.sort(order[len(chosen) :])], side.x[np.sort(chosen)]
+    return side.x[order[len(chosen) :]], side.x[chosen]
 
 
 def _against_bar(
