@@ -25,6 +25,11 @@ from tradeoff.cli.options import (
 
 __all__ = ["run"]
 
+_NOTE = (
+    "Measured on real samples that did not select. Both are upper bounds: faults that the estimator "
+    "does not see remain, so look at what was kept."
+)
+
 
 @with_settings(*EMBEDDING, "estimator")
 def run(
@@ -84,10 +89,5 @@ def run(
     else:
         ids.write_text(lines, encoding="utf-8")
         print_table(*trade_off_table({word: one.held_out for word, one in both.items()}))
-        if not quiet:
-            typer.echo(
-                "Measured on real samples that did not select, and upper bounds: faults that the "
-                "estimator does not see remain, so look at what was kept.",
-                err=True,
-            )
+        typer.echo(_NOTE, err=True)
     typer.echo(f"kept {len(names):,} of {len(pool.ids):,}", err=True)
