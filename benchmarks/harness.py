@@ -98,9 +98,17 @@ def _write(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def _commit() -> str:
-    describe = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-    done = subprocess.run(describe, capture_output=True, text=True, check=False, cwd=RESULTS.parent)
-    return done.stdout.strip() or "unknown"
+    """The commit; "-dirty" with changes to anything but records, which a run makes itself."""
+    commit = _git("describe", "--always", "--abbrev=12")
+    but_records = (":/", ":(exclude,top)benchmarks/results")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", *but_records)
+    return f"{commit}{'-dirty' if changed else ''}" if commit else "unknown"
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=RESULTS.parent)
+    return done.stdout.strip()
 
 
 def _machine() -> str:

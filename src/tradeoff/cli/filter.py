@@ -26,8 +26,8 @@ from tradeoff.cli.options import (
 __all__ = ["run"]
 
 _NOTE = (
-    "Measured on real samples that did not select. Both are upper bounds: faults that the estimator "
-    "does not see remain, so look at what was kept."
+    "Measured on real samples that did not select. Both are upper bounds: faults that the "
+    "estimator does not see remain, so look at what was kept."
 )
 
 
