@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from scipy.stats import binom
 
 from benchmarks import bench_profile, bench_sanity, harness
 
@@ -125,8 +126,11 @@ def test_ours_is_closest_to_known_truths():
 
 
 def test_intervals_are_below_the_truth_seldom_and_not_wide():
+    """The upper end lies below the truth in 5% of the runs at most, by an exact test at 1%."""
     for row in record_of("coverage")["rows"]:
-        assert row["truth above"] <= 0.05, row["case"]
+        runs = int(row["case"].split()[1])
+        below = round(row["truth above"] * runs)
+        assert binom.sf(below - 1, runs, 0.05) > 0.01, row["case"]
         assert row["width over binomial"] <= 1.5, row["case"]
 
 
