@@ -89,5 +89,5 @@ def run(
     else:
         ids.write_text(lines, encoding="utf-8")
         print_table(*trade_off_table({word: one.held_out for word, one in both.items()}))
-        typer.echo(_NOTE, err=True)
+        typer.echo("" if quiet else f"{_NOTE}\n", err=True, nl=False)
     typer.echo(f"kept {len(names):,} of {len(pool.ids):,}", err=True)
