@@ -10,7 +10,7 @@ import numpy as np
 
 from tradeoff._progress import track
 from tradeoff._sides import by_name
-from tradeoff._validation import check_count, check_seed, check_share
+from tradeoff._validation import check_count, check_share
 from tradeoff.evaluation.contests import PROBED, Contest, SampledModel
 from tradeoff.evaluation.decisions import Answer, Decision, Look, Question
 from tradeoff.evaluation.pipeline import checked
@@ -95,7 +95,8 @@ def decide(
         name: check_count(name, n)
         for name, n in {"pilot": pilot, "every": every, "limit": limit}.items()
     }
-    settings = checked(Settings(encoder=encoder, estimator=estimator, seed=check_seed(seed)))
+    chosen = Settings(metrics=("curve",), encoder=encoder, estimator=estimator, seed=seed)
+    settings = checked(chosen)
     source = real if isinstance(real, Reference) else open_samples(real, "real", settings)
     if not isinstance(source, Reference):
         source = Reference.embed(source, settings, progress=progress)
