@@ -87,7 +87,7 @@ def test_intervals_separate_the_models(images):
     verdicts = " ".join(result["verdicts"])
     assert "all classes has higher recall than two classes dropped" in verdicts
     assert "all classes has higher precision than another data set" in verdicts
-    assert "The precision of all classes and two classes dropped cannot be told apart" in verdicts
+    assert "the precision of all classes and two classes dropped cannot be told apart" in verdicts
 
 
 def test_a_removed_source_of_texts_is_found(tmp_path):
