@@ -1,7 +1,7 @@
 """Streams of samples, embedded: order, ids, broken items, choices, and overlap."""
 
+import itertools
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ def letters(texts):
 
 LETTERS = Function(letters, "letters", "text", "1")
 TEXTS = [f"{'a' * (i % 7)}{'b' * (i % 11)}." for i in range(1300)]
+CHUNK = 64  # images that are embedded together
 
 
 class Some:
@@ -139,23 +140,25 @@ def test_features_do_not_depend_on_how_chunks_are_closed(monkeypatch):
 
 
 def test_preparing_overlaps_with_embedding():
-    """Both sleep equally long: one after the other would take twice the time."""
+    """A chunk is embedded only once a sample of the next one is being prepared."""
 
-    class Sleepy:
-        name, kind, preprocessing, weights = "sleepy", "image", "none", ""
+    class Waiting:
+        name, kind, preprocessing, weights = "waiting", "image", "none", ""
+        prepared, next_chunk = itertools.count(1), threading.Event()
 
         def prepare(self, sample):
-            time.sleep(0.002)  # two threads: 64 ms a chunk
+            if next(self.prepared) > CHUNK:
+                self.next_chunk.set()
             return sample.content
 
         def embed(self, prepared):
-            time.sleep(0.064)
+            assert self.next_chunk.wait(60), "nothing is prepared while a chunk is embedded"
             return np.zeros((len(prepared), 1))
 
-    images = np.zeros((64 * 10, 4, 4, 3), np.uint8)
-    start = time.perf_counter()
-    embed_source(open_source(images), Sleepy())
-    assert time.perf_counter() - start < 0.064 * 10 * 1.6
+    images = np.zeros((CHUNK * 3, 4, 4, 3), np.uint8)
+    assert (
+        embed_source(open_source(images), Waiting(), progress=False).features.shape[0] == CHUNK * 3
+    )
 
 
 class Odd:

@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from benchmarks.sequential import Shifted
 from tradeoff import decide
-from tradeoff.evaluation import Decision
+from tradeoff.evaluation import Decision, Reference
 from tradeoff.evaluation.decisions import Question
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio import FrozenRule
@@ -92,6 +92,15 @@ def test_a_rule_is_used_again_and_costs_no_pilot(rng, real):
     found = decide(real=real, generated=shifted(rng), question=question, rule=rule, progress=False)
     assert found.answer == "no"
     assert found.samples["generated"] < 1500
+
+
+def test_real_samples_may_be_a_reference_or_its_folder(rng, real, tmp_path):
+    reference = Reference.make(real, progress=False)
+    reference.save(tmp_path / "ref")
+    question = "precision at λ = 1 > 0.75"
+    for source in (reference, tmp_path / "ref"):
+        found = decide(real=source, generated=shifted(rng), question=question, **QUICK)
+        assert found.answer == "no"
 
 
 def test_the_best_of_several_models_is_found_and_bad_ones_cost_little(rng, real):

@@ -115,7 +115,9 @@ def test_the_command(real, made, tmp_path):
         np.save(tmp_path / f"{scale}.npy", made[scale])
         models.append(f"{scale}={tmp_path / f'{scale}.npy'}")
     command = ("sweep", "--real", tmp_path / "real.npy", "--estimator", "gaussians")
-    done = tradeoff(*command, *models, "--plot", tmp_path / "path.png")
+    files = ("--plot", tmp_path / "path.png", "--report", tmp_path / "path.html")
+    done = tradeoff(*command, *models, *files)
+    assert "The path of the knob" in (tmp_path / "path.html").read_text(encoding="utf-8")
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith("Take 1.0 (largest area).\nIt is better than every other value")
     assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
 from tradeoff._text import printable
@@ -91,9 +90,7 @@ def trade_off_table(
     for name, errors in held_out.items():
         cells, curve = [], errors.curve().clipped()
         for kind, lam in columns:
-            value = getattr(curve, kind)(lam)
-            limits = np.clip(getattr(curve_interval(errors, [lam]), kind)[0], 0.0, 1.0)
-            low, high = min(limits[0], value), max(limits[1], value)  # it is made monotone
+            value, low, high = curve_interval(errors, [lam]).around(curve, kind)
             cells.append(f"{value:.3f} [{low:.3f}, {high:.3f}]")
         rows.append((name, *cells))
     return ("", *(f"{kind} at λ = {lam:.2g}" for kind, lam in columns)), rows

@@ -77,19 +77,14 @@ class EstimatedCurve(Result):
         )
 
     def shown(self, kind: str, lam: float, *, level: float = 0.95) -> tuple[float, float, float]:
-        """Shown precision or recall at a slope with its limits, all of them at most 1.
-
-        The shown curve is monotone, and may lie a little above what was counted at one slope: then
-        it is its own upper limit.
+        """Shown precision or recall at a slope with its limits; see `CurveInterval.around`.
 
         Args:
             kind: "precision" or "recall".
             lam: Slope.
             level: Probability of covering.
         """
-        value = float(getattr(self.curve, kind)(lam))
-        low, high = getattr(self.interval([lam], level=level), kind)[0]
-        return value, min(float(low), value), min(max(float(high), value), 1.0)
+        return self.interval([lam], level=level).around(self.curve, kind)
 
     def losses(self, *, level: float = 0.95) -> Losses:
         """What is established of losses; see `established_losses`.

@@ -188,10 +188,11 @@ def list_shards(
         except (InvalidInputError, UnreadableError) as error:
             raise InvalidInputError(f"`{uri}` cannot be used: {error}") from None
         except Exception as error:  # of Arrow's and of file systems' own kinds
-            if broken is not None:
-                broken.append(Broken(uri, f"It must be a Parquet file. {reason(error)}."))
-                continue
-            raise InvalidInputError(f"`{uri}` must be a Parquet file. {reason(error)}.") from None
+            wrong = f"must be a Parquet file. {reason(error)}."
+            if broken is None:
+                raise InvalidInputError(f"`{uri}` {wrong}") from None
+            broken.append(Broken(uri, f"It {wrong}"))
+            continue
         found += _parts(uri, sizes, etag)
     if not sum(shard.rows for shard in found):
         raise InvalidInputError(f"`{source}` must hold rows. Got none.")

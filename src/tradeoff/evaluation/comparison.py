@@ -25,6 +25,7 @@ from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.evaluation.pipeline import open_both
 from tradeoff.evaluation.result import (
     Evaluation,
+    Paged,
     evaluation_files,
     read_explanation,
     read_samples,
@@ -81,7 +82,7 @@ class Difference(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Result):
+class Comparison(Paged, Result):
     """Models that were measured against the same real samples.
 
     Args:
@@ -170,16 +171,6 @@ class Comparison(Result):
                 {name: Evaluation.from_json(json.dumps(one)) for name, one in models.items()},
                 tuple(build(Difference, found) for found in differences),
             )
-
-    def report(self, path: str | Path, *, samples: bool = True, overwrite: bool = False) -> None:
-        """Write a page that compares the models: one HTML file that needs nothing else.
-
-        Args:
-            path: File that is written, ending in .html.
-            samples: Whether the page shows samples, their names, and words and rules from them.
-            overwrite: Whether a file of this name is replaced.
-        """
-        resolve("tradeoff.report.page:write_page")(self, path, samples=samples, overwrite=overwrite)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``comparison.json``, and a folder for each model.

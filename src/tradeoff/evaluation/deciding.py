@@ -13,8 +13,7 @@ from tradeoff._sides import by_name
 from tradeoff._validation import check_count, check_share
 from tradeoff.evaluation.contests import PROBED, Contest, SampledModel
 from tradeoff.evaluation.decisions import Answer, Decision, Look, Question
-from tradeoff.evaluation.pipeline import checked
-from tradeoff.evaluation.reference import Reference, open_samples
+from tradeoff.evaluation.pipeline import open_both
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tradeoff._validation import FloatArray
+    from tradeoff.evaluation.reference import Reference
     from tradeoff.ratio.base import LogRatio
 
 __all__ = ["decide"]
@@ -96,16 +96,14 @@ def decide(
         for name, n in {"pilot": pilot, "every": every, "limit": limit}.items()
     }
     chosen = Settings(metrics=("curve",), encoder=encoder, estimator=estimator, seed=seed)
-    settings = checked(chosen)
-    source = real if isinstance(real, Reference) else open_samples(real, "real", settings)
-    if not isinstance(source, Reference):
-        source = Reference.embed(source, settings, progress=progress)
-    rows, fitting = _parts(source, counts["pilot"], fits=rule is None, seed=settings.seed)
+    opened = open_both(real, {}, chosen, progress=progress)
+    settings = opened.settings
+    rows, fitting = _parts(opened.reference, counts["pilot"], fits=rule is None, seed=settings.seed)
     models = {
         name: SampledModel.start(
             name,
             made,
-            source,
+            opened.reference,
             settings,
             rule=rule.get(name) if isinstance(rule, Mapping) else rule,
             real=fitting,
@@ -219,7 +217,7 @@ def _best_of(
                 if len(models) == 2:
                     looks.append(contest.known(asked, error, max(above, below)))
         left = [name for name in left if name not in lost]
-        if len(left) == 1:
+        if len(left) <= 1:
             break
     return Decision(
         question=question,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tradeoff._result import Result
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import HEADLINE_SLOPES
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ __all__ = ["Answer", "Decision", "Look", "Question"]
 
 Answer = Literal["yes", "no", "best found", "undecided", "undecidable"]
 
-_SLOPES = {"precision": HEADLINE_PRECISION_LAM, "recall": HEADLINE_RECALL_LAM}
 _QUESTION = re.compile(
     r"(?:curve\.)?(precision|recall)"
     r"(?: at (?:λ|lam|lambda)? ?=? ?(\d*\.?\d+))?"
@@ -57,7 +56,7 @@ class Question(Result):
                 '`question` must read like "curve.recall > 0.6" or "precision at λ = 2 < 0.9" for '
                 f'one model, or "curve.recall" for several. Got {text!r}.'
             )
-        lam = _SLOPES[found[1]] if found[2] is None else float(found[2])
+        lam = HEADLINE_SLOPES[found[1]] if found[2] is None else float(found[2])
         bar = None if found[4] is None else float(found[4])
         return cls(key=found[1], lam=lam, bar=bar, is_above=found[3] != "<")
 

@@ -85,9 +85,8 @@ def _losses(verdict: Verdict | None) -> Iterator[Finding]:
         )
     if verdict.difference is not None and not (verdict.precision.losses or verdict.recall.losses):
         advice = "take more samples, or use a stronger encoder."
-        if verdict.recall.enough is not None:
-            about = "more than" if verdict.recall.is_minimum else "about"
-            advice = f"take {about} {verdict.recall.enough:,} samples of each side."
+        if verdict.recall.advised:
+            advice = f"take {verdict.recall.advised} of each side."
         yield Finding("difference", next(sentences), advice)
 
 

@@ -101,8 +101,26 @@ class SampleValues(Result):
             return cls(ids, labels, {name: _values(table.column(name)) for name in names})
 
 
+class Paged:
+    """A result that has a page."""
+
+    __slots__ = ()
+
+    def report(self, path: str | Path, *, samples: bool = True, overwrite: bool = False) -> None:
+        """Write a page that shows the result: one HTML file that needs nothing else.
+
+        With an explanation (``explain=True``) it shows what models miss and invent.
+
+        Args:
+            path: File that is written, ending in .html.
+            samples: Whether the page shows samples, their names, and words and rules from them.
+            overwrite: Whether a file of this name is replaced.
+        """
+        resolve("tradeoff.report.page:write_page")(self, path, samples=samples, overwrite=overwrite)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation(Result):
+class Evaluation(Paged, Result):
     """What was measured of a model.
 
     Args:
@@ -223,19 +241,6 @@ class Evaluation(Result):
                 provenance=fields["provenance"],
                 **curves,
             )
-
-    def report(self, path: str | Path, *, samples: bool = True, overwrite: bool = False) -> None:
-        """Write a page that shows the result: one HTML file that needs nothing else.
-
-        With an explanation (``evaluate(..., explain=True)``) it shows what the model misses and
-        invents.
-
-        Args:
-            path: File that is written, ending in .html.
-            samples: Whether the page shows samples, their names, and words and rules from them.
-            overwrite: Whether a file of this name is replaced.
-        """
-        resolve("tradeoff.report.page:write_page")(self, path, samples=samples, overwrite=overwrite)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``evaluation.json``, and ``real.parquet`` and ``generated.parquet`` by id.

@@ -11,21 +11,20 @@ from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff._sides import by_name
 from tradeoff._validation import check_count, check_number
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import HEADLINE_SLOPES
 from tradeoff.curves.comparison import compare_curves
 from tradeoff.evaluation.comparison import Comparison, compare_measured
+from tradeoff.evaluation.result import Paged
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings, as_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from tradeoff.curves import CurveEstimate
 
 __all__ = ["Sweep", "SweepPoint", "Wish", "sweep"]
 
-_HEADLINE = {"precision": HEADLINE_PRECISION_LAM, "recall": HEADLINE_RECALL_LAM}
 _AT_LEAST = re.compile(r"highest (precision|recall) with (precision|recall) at least (\d*\.?\d+)")
 _AT_SLOPE = re.compile(r"best at (?:λ|lam|lambda)? ?=? ?(\d*\.?\d+)")
 _AREA = "largest area"
@@ -66,7 +65,7 @@ class Wish(Result):
             if key != condition:
                 limit = check_number("the bound of the wish", float(bound), at_least=0.0)
                 return cls(
-                    key=key, lam=_HEADLINE[key], condition=condition, at_least=min(limit, 1.0)
+                    key=key, lam=HEADLINE_SLOPES[key], condition=condition, at_least=min(limit, 1.0)
                 )
         if found := _AT_SLOPE.fullmatch(plain):
             lam = float(found.group(1))
@@ -124,7 +123,7 @@ class SweepPoint(Result):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Sweep(Result):
+class Sweep(Paged, Result):
     """Values of a knob, measured against the same real samples, and the one to take.
 
     Args:
@@ -187,16 +186,6 @@ class Sweep(Result):
                 f"{wish.at_least:g} can be refuted, but not certified."
             )
         return tuple(found)
-
-    def report(self, path: str | Path, *, samples: bool = True, overwrite: bool = False) -> None:
-        """Write a page with the path of the knob: one HTML file that needs nothing else.
-
-        Args:
-            path: File that is written, ending in .html.
-            samples: Whether the page shows samples, their names, and words and rules from them.
-            overwrite: Whether a file of this name is replaced.
-        """
-        resolve("tradeoff.report.page:write_page")(self, path, samples=samples, overwrite=overwrite)
 
 
 @by_name
@@ -329,7 +318,7 @@ def _points(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[Sweep
     """All values with limits that hold together."""
     joint = 1.0 - (1.0 - level) / (2 * len(estimates))
     shown = {
-        name: [estimate.shown(kind, lam, level=joint) for kind, lam in _HEADLINE.items()]
+        name: [estimate.shown(kind, lam, level=joint) for kind, lam in HEADLINE_SLOPES.items()]
         for name, estimate in estimates.items()
     }
     places = {name: (precision[0], recall[0]) for name, (precision, recall) in shown.items()}

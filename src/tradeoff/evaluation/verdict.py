@@ -54,6 +54,13 @@ class Outcome(Result):
             return "lost"
         return "inconclusive" if self.at_most is None else "bounded"
 
+    @property
+    def advised(self) -> str:
+        """How many samples would decide, in words; empty where that is not known."""
+        if self.enough is None:
+            return ""
+        return f"{'more than' if self.is_minimum else 'about'} {self.enough:,} samples"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict(Result):
@@ -158,13 +165,12 @@ def _open(outcome: Outcome) -> str:
             "kind that was planted (whole groups of real samples missing)."
         )
     if outcome.enough is not None:
-        about = "More than" if outcome.is_minimum else "About"
         seen = ""
         if outcome.unseen is not None:
             seen = f"Even a planted loss of {outcome.unseen:.0%} was not established. "
         return (
-            f"inconclusive. {seen}{about} {outcome.enough:,} samples of each side would decide "
-            f"about a loss of {_ASKED:.0%}."
+            f"inconclusive. {seen}{outcome.advised.capitalize()} of each side would decide about a "
+            f"loss of {_ASKED:.0%}."
         )
     return "no loss was found, but none is ruled out."
 

@@ -59,6 +59,20 @@ class CurveInterval(Result):
         """Lower and upper limit of recall at each slope, shape (n, 2)."""
         return self.precision / self.lam[:, None]
 
+    def around(self, curve: PRCurve, kind: str) -> tuple[float, float, float]:
+        """Precision or recall of a shown curve at the first slope with its limits, within [0, 1].
+
+        A shown curve is monotone, and may lie a little above what was counted at one slope: then
+        it is its own upper limit.
+
+        Args:
+            curve: The curve as shown.
+            kind: "precision" or "recall".
+        """
+        value = float(getattr(curve, kind)(self.lam[0]))
+        low, high = np.clip(getattr(self, kind)[0], 0.0, 1.0)
+        return value, min(float(low), value), max(float(high), value)
+
     def curves(self) -> tuple[PRCurve, PRCurve]:
         """The lower and the upper limit as clipped curves, linear between ascending slopes.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._sides import Sides
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.core.headline import HEADLINE_SLOPES
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES, diagnose_pair
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.curves.repeats import Repeats
@@ -83,8 +83,7 @@ def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
         )
     else:
         name = key.partition(".")[2]
-        lam = HEADLINE_PRECISION_LAM if name == "precision" else HEADLINE_RECALL_LAM
-        value, low, high = curve.estimate.shown(name, lam, level=level)
+        value, low, high = curve.estimate.shown(name, HEADLINE_SLOPES[name], level=level)
     low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
     if curve.has_few_values:
         low, high = 0.0, 1.0

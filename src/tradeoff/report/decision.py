@@ -56,10 +56,8 @@ class DecisionDisplay(Display):
         """
         ax = axes_or_new(ax, height=3.6)
         (tint,) = colors_of(color, 1)
-        looks, asked = (
-            self.decision.looks,
-            resolve("tradeoff.evaluation.decisions:Question").parse(self.decision.question),
-        )
+        looks = self.decision.looks
+        asked = resolve("tradeoff.evaluation.decisions:Question").parse(self.decision.question)
         samples = np.array([look.samples for look in looks])
         limits = np.array([(look.low, look.high) for look in looks])
         ax.fill_between(samples, *limits.T, color=tint, alpha=0.2, linewidth=0)
