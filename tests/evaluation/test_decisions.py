@@ -1,14 +1,22 @@
 """Questions that are answered while samples are generated."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from PIL import Image
 from scipy.stats import norm
 
 from benchmarks.sequential import Shifted
+from tests.cli.run import tradeoff
 from tradeoff import decide
+from tradeoff.data import GrowingFolder
 from tradeoff.evaluation import Decision, Reference
 from tradeoff.evaluation.decisions import Question
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.features import Function
 from tradeoff.ratio import FrozenRule
 
 QUICK = {"estimator": "logistic", "progress": False}
@@ -187,3 +195,93 @@ def test_mistakes_are_named(rng, real):
         decide(real=real[:150], generated=shifted(rng), question="recall > 0.5", **QUICK)
     with pytest.raises(InvalidInputError, match="column"):
         decide(real=real, generated=lambda n: np.zeros((n, 2)), question="recall > 0.5", **QUICK)
+
+
+def test_a_folder_that_another_process_fills_is_decided_while_it_grows(rng, tmp_path):
+    """Gray images: real ones are dark, and generated ones too bright in half of the cases."""
+    folder = tmp_path / "made"
+    folder.mkdir()
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(folder)])
+    try:
+        found = decide(
+            real=rng.integers(0, 128, (2000, 1, 1, 3), dtype=np.uint8),
+            generated=GrowingFolder(folder, wait=60.0, settle=0.2),
+            question="precision at λ = 1 > 0.8",
+            encoder=Function(brightness, "brightness", "image", "1"),
+            estimator="logistic",
+            pilot=200,
+            every=50,
+            progress=False,
+        )
+        assert found.answer == "no"
+        assert writer.poll() is None  # it was still writing
+    finally:
+        writer.kill()
+        writer.wait()
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from random import Random
+from PIL import Image
+random, folder = Random(0), Path(sys.argv[1])
+for i in range(100_000):
+    gray = random.randrange(128) + 128 * random.randrange(2)
+    Image.new("L", (1, 1), gray).save(folder / f"{i}.png")
+    time.sleep(0.001)
+"""
+
+
+def brightness(pixels):
+    return np.array([[np.asarray(one, float).mean()] for one in pixels])
+
+
+def test_the_command_answers_about_one_model_and_several(rng, real, tmp_path):
+    np.save(tmp_path / "real.npy", real)
+    for name, distance in (("near", 0.1), ("far", 1.0)):
+        np.save(tmp_path / f"{name}.npy", rng.normal(distance, 1, (5000, 1)))
+    near, far = tmp_path / "near.npy", tmp_path / "far.npy"
+    shared = ("--real", tmp_path / "real.npy", "--estimator", "logistic", "--quiet")
+    asked = ("decide", "precision at λ = 1 > 0.75", *shared, "--generated", far)
+    done = tradeoff(*asked, "--plot", tmp_path / "looks.png")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("Below: with 95% confidence the precision at λ = 1 is less than")
+    assert (tmp_path / "looks.png").read_bytes().startswith(b"\x89PNG")
+    models = ("--generated", f"near={near}", "--generated", f"far={far}")
+    done = tradeoff("decide", "precision at λ = 1", *shared, *models, "--json")
+    assert Decision.from_json(done.stdout).best == ("near",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("good?", "--generated", "made.npy"), "must read like"),
+        (("curve.recall", "--generated", "made.npy"), "give several models by name"),
+        (("curve.recall > 0.6", "--generated", "made.npy", "--wait", "1"), "must be a folder"),
+        (("curve.recall > 0.6",), "`--generated` must be given"),
+        (("curve.recall > 0.6", "--generated", "made.npy", "--pilot", "0"), "`pilot` must be"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(rng, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    np.save("real.npy", rng.normal(size=(300, 1)))
+    np.save("made.npy", rng.normal(size=(300, 1)))
+    done = tradeoff("decide", *arguments, "--real", "real.npy")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_growing_folder_is_complete_after_a_while_and_skips_unfinished_files(tmp_path):
+    Image.new("L", (1, 1)).save(tmp_path / "b.png")
+    Image.new("L", (1, 1)).save(tmp_path / "a.png")
+    (tmp_path / "empty.png").touch()
+    (tmp_path / "notes.txt").write_text("not an image", encoding="utf-8")
+    os.utime(tmp_path / "b.png", (1e9, 1e9))
+    os.utime(tmp_path / "a.png", (1e9 + 1, 1e9 + 1))
+    folder = GrowingFolder(tmp_path, wait=0.0, settle=0.5)
+    assert [sample.id for sample in folder(5)] == ["b.png", "a.png"]  # as they were finished
+    assert len(folder(5)) == 0
+    Image.new("L", (1, 1)).save(tmp_path / "c.png")
+    assert [sample.id for sample in folder(5)] == ["c.png"]  # it waits until it has settled

@@ -78,6 +78,7 @@ NO_RESULTS = {
     "Family",
     "FeatureStore",
     "FrozenRule",
+    "GrowingFolder",
     "Function",
     "GaussianFamily",
     "Gaussians",

@@ -63,6 +63,8 @@ WORDS = {
     "warnings": "reasons not to trust a result",
     "pilot": "number of samples that fit a rule",
     "decision": "an answer and what it took",
+    "wait": "seconds without a new file",
+    "settle": "seconds without a change of a file",
     # Counting part by part.
     "rule": "how errors are counted: cross-fitted, or frozen",
     "engine": "where parts of the data are counted",

@@ -15,6 +15,7 @@ from tradeoff._version import __version__
 from tradeoff.cli import (
     budget,
     compare,
+    decide,
     doctor,
     embed,
     evaluate,
@@ -40,6 +41,7 @@ app = typer.Typer(
 app.command("evaluate")(evaluate.run)
 app.command("compare")(compare.run)
 app.command("sweep")(sweep.run)
+app.command("decide")(decide.run)
 app.command("embed")(embed.run)
 app.add_typer(reference.app, name="reference")
 app.command("budget")(budget.run)

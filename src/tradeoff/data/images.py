@@ -29,6 +29,7 @@ class ImageFolder:
 
     Args:
         path: The folder. Files whose names do not end like those of images are skipped.
+        files: Only these of its files, in this order; None for all.
         most_bytes: Size of a file beyond which it is not read and listed as broken.
 
     Example:
@@ -45,14 +46,19 @@ class ImageFolder:
 
     kind: ClassVar[Kind] = "image"
     path: str | Path
+    files: tuple[Path, ...] | None = None
     most_bytes: int = MOST_BYTES
 
     def __len__(self) -> int:
-        return sum(1 for _ in _walk(Path(self.path)))
+        return sum(1 for _ in self.entries())
+
+    def entries(self) -> Iterator[Path | Broken]:
+        """Files, in an order that does not depend on the file system, and what cannot be one."""
+        return _walk(Path(self.path)) if self.files is None else iter(self.files)
 
     def __iter__(self) -> Iterator[Sample | Broken]:
         found = False
-        for item in _walk(Path(self.path)):
+        for item in self.entries():
             found = True
             if isinstance(item, Broken):
                 yield item
@@ -74,7 +80,7 @@ def _name(path: Path, root: Path) -> str:
 
 
 def _walk(root: Path) -> Iterator[Path | Broken]:
-    """Image files in an order that does not depend on the file system."""
+    """Image files below a folder, sorted by name in each."""
     seen = set[tuple[int, int]]()
     stack = [iter([(root, True)])]  # no recursion, since folders may be nested deeply
     while stack:

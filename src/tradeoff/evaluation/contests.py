@@ -11,6 +11,7 @@ from scipy.stats import kruskal
 from tradeoff._validation import check_same_columns
 from tradeoff.evaluation.decisions import Look, Question
 from tradeoff.evaluation.reference import embed_with, open_samples, side_of
+from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference.betting import ONE_MODEL, TWO_MODELS, BettingTest
 from tradeoff.ratio.frozen import FrozenRule
 
@@ -34,6 +35,7 @@ PROBED = 5
 _BLOCKS = 8
 _DRIFT = 1e-3
 _FEWEST_BLOCKS = 100
+_FEWEST_PILOTS = 10
 _PROBE_ERRORS = 2.0
 _MOST_MORE = 100
 
@@ -70,6 +72,11 @@ class SampledModel:
         probe = max(len(real) // PROBED, 1) if rule is None else len(real)
         first = draw(pilot if rule is None else max(pilot // PROBED, 1))
         seen = max(len(first) // PROBED, 1) if rule is None else len(first)
+        if len(first) < _FEWEST_PILOTS:
+            raise InvalidInputError(
+                f"`{name}` must give at least {_FEWEST_PILOTS} samples before the first look. Got "
+                f"{len(first)}."
+            )
         if rule is None:
             rule = FrozenRule.fit(
                 real=real[probe:],
@@ -128,8 +135,14 @@ def _drawing(
         check_same_columns(**{"real": reference.side.columns, name: found.features.shape[1]})
         return side_of(found, name)
 
+    def generate(n: int) -> FloatArray:
+        samples = made(n)
+        if hasattr(samples, "__len__") and not len(samples):
+            return np.zeros((0, reference.side.columns))
+        return embedded(samples).x
+
     if callable(made):
-        return lambda n: embedded(made(n)).x
+        return generate
     finished = embedded(made)
     rows = finished.x[np.argsort(finished.draws_for(settings.seed), kind="stable")]
     start = 0

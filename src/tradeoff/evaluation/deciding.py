@@ -10,7 +10,7 @@ import numpy as np
 
 from tradeoff._progress import track
 from tradeoff._sides import by_name
-from tradeoff._validation import check_count, check_share
+from tradeoff._validation import check_count
 from tradeoff.evaluation.contests import PROBED, Contest, SampledModel
 from tradeoff.evaluation.decisions import Answer, Decision, Look, Question
 from tradeoff.evaluation.pipeline import open_both
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tradeoff.evaluation.reference import Reference
     from tradeoff.ratio.base import LogRatio
 
-__all__ = ["decide"]
+__all__ = ["decide", "decide_sources"]
 
 _FEWEST = 100
 
@@ -53,8 +53,9 @@ def decide(
     Args:
         real: Samples of real data, as for :func:`~tradeoff.evaluate`; all are counted but those
             that fit the rule.
-        generated: A function of n that returns n samples, or samples that exist already, which are
-            taken in a random order; several of them by name to find the best model.
+        generated: A function of n that returns n samples, a
+            :class:`~tradeoff.data.GrowingFolder`, or samples that exist already, which are taken
+            in a random order; several of them by name to find the best model.
         question: Such as "curve.recall > 0.6" or "precision at λ = 2 < 0.9" for one model, or
             "curve.recall" for several.
         encoder: Encoder of the samples.
@@ -85,19 +86,36 @@ def decide(
         >>> found.answer, found.best
         ('best found', ('near',))
     """
-    asked = Question.parse(question)
     named = dict(generated) if isinstance(generated, Mapping) else {"generated": generated}
-    _check_question(asked, named)
     if isinstance(rule, Mapping) and (missing := [name for name in named if name not in rule]):
         raise InvalidInputError(f"`rule` must have a rule for each model. {missing[0]} has none.")
-    level = check_share("level", level)
-    counts = {
-        name: check_count(name, n)
-        for name, n in {"pilot": pilot, "every": every, "limit": limit}.items()
-    }
-    chosen = Settings(metrics=("curve",), encoder=encoder, estimator=estimator, seed=seed)
-    opened = open_both(real, {}, chosen, progress=progress)
-    settings = opened.settings
+    return decide_sources(
+        real,
+        named,
+        question,
+        Settings(metrics=("curve",), encoder=encoder, estimator=estimator, level=level, seed=seed),
+        rule=rule,
+        counts={"pilot": pilot, "every": every, "limit": limit},
+        progress=progress,
+    )
+
+
+def decide_sources(
+    real: Any,
+    generated: Mapping[str, Any],
+    question: str,
+    settings: Settings,
+    *,
+    rule: LogRatio | Mapping[str, LogRatio] | None = None,
+    counts: Mapping[str, int],
+    progress: bool = True,
+) -> Decision:
+    """The same for models by name and settings."""
+    asked = Question.parse(question)
+    _check_question(asked, generated)
+    counts = {name: check_count(name, n) for name, n in counts.items()}
+    opened = open_both(real, {}, settings, progress=progress)
+    settings, level = opened.settings, opened.settings.level
     rows, fitting = _parts(opened.reference, counts["pilot"], fits=rule is None, seed=settings.seed)
     models = {
         name: SampledModel.start(
@@ -110,7 +128,7 @@ def decide(
             pilot=counts["pilot"],
             threshold=-np.log(asked.lam),
         )
-        for name, made in named.items()
+        for name, made in generated.items()
     }
     for model in models.values():
         model.count_real(rows)

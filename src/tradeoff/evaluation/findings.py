@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tradeoff._result import Result
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES
 from tradeoff.evaluation.verdict import percent
+from tradeoff.metrics.near_copies import near_copies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
     from tradeoff.evaluation.verdict import Verdict
     from tradeoff.metrics.family import Measured
     from tradeoff.metrics.score import Score
+    from tradeoff.samples import Pair
     from tradeoff.settings import Settings
 
-__all__ = ["Finding", "findings_of", "warnings_of"]
+__all__ = ["Finding", "findings_of", "near_copy_warnings", "warnings_of"]
 
 _MATERIAL = 0.01  # a share of copies that is worth a word
 _UNEQUAL = 2.0
@@ -166,3 +168,20 @@ def warnings_of(
             f"upward: {_SAMPLES_PER_COLUMN * columns:,} of each side are needed."
         )
     return tuple(found)
+
+
+def near_copy_warnings(
+    verdict: Verdict | None, pair: Pair, settings: Settings, *, progress: bool
+) -> tuple[str, ...]:
+    """Samples that nearly repeat one another, where they may be why a loss was found."""
+    if verdict is None or verdict.difference is None:
+        return ()
+    found = near_copies(pair, level=settings.level, seed=settings.seed, progress=progress)
+    kinds = {"real": ("generated", "recall"), "generated": ("real", "precision")}
+    return tuple(
+        f"{percent(share)} of the {side} samples are near-copies: closer to another one than a "
+        f"third of the distance that 95% of {kinds[side][0]} samples keep. Crops, edits or frames "
+        f"of one sample are not independent, and make {kinds[side][1]} seem lost: keep one of "
+        f"each, or pass {side}_groups to pr_curve."
+        for side, share in found.items()
+    )

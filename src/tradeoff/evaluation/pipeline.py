@@ -26,7 +26,7 @@ from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.curves.folds import Split
 from tradeoff.engine.tasks import open_engine
 from tradeoff.evaluation.counting import Counted, count_pair
-from tradeoff.evaluation.findings import findings_of, warnings_of
+from tradeoff.evaluation.findings import findings_of, near_copy_warnings, warnings_of
 from tradeoff.evaluation.reference import Reference, embed_with, open_samples, side_of
 from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.evaluation.result import Evaluation, SampleValues
@@ -331,6 +331,7 @@ class Opened:
             verdict=verdict,
             findings=findings_of(verdict, measured.scores),
             warnings=warnings_of(measured, settings, pair.sizes, pair.columns)
+            + near_copy_warnings(verdict, pair, settings, progress=self.progress)
             + self._protocol_warnings(),
             curve=curve,
             certificate=None if measured.curve is None else measured.curve.certificate,

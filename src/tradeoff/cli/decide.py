@@ -1,0 +1,102 @@
+"""`tradeoff decide`: take samples until a question is answered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from tradeoff.cli.compare import named_sources
+from tradeoff.cli.options import (
+    EMBEDDING,
+    Config,
+    Json,
+    Overwrite,
+    Plot,
+    Quiet,
+    Real,
+    check_output,
+    inputs_of,
+    take_source,
+    with_settings,
+)
+
+__all__ = ["run"]
+
+
+@with_settings(*(name for name in EMBEDDING if name != "limit"), "estimator", "level")
+def run(
+    question: Annotated[
+        str,
+        typer.Argument(
+            help='Such as "curve.recall > 0.6" for one model, or "curve.recall" for several.'
+        ),
+    ],
+    *,
+    real: Real = None,
+    generated: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--generated",
+            metavar="[NAME=]PATH",
+            help="Samples of the model: a path; of several models by name.",
+        ),
+    ] = None,
+    wait: Annotated[
+        float | None,
+        typer.Option(
+            "--wait",
+            help="Read folders that are still being written, in the order in which images are "
+            "finished, until no new one came for so many seconds.",
+        ),
+    ] = None,
+    pilot: Annotated[
+        int, typer.Option("--pilot", help="Samples that fit the rule and are not counted.")
+    ] = 1000,
+    every: Annotated[int, typer.Option("--every", help="Samples between two looks.")] = 250,
+    limit: Annotated[
+        int, typer.Option("--limit", help="Most samples of each model that are counted.")
+    ] = 20_000,
+    config: Config = None,
+    json: Json = False,
+    plot: Plot = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    chosen: dict[str, Any],
+) -> None:
+    """Take samples until a question about one model or several is answered."""
+    from tradeoff.data import GrowingFolder
+    from tradeoff.evaluation.deciding import decide_sources
+    from tradeoff.report import DecisionDisplay
+    from tradeoff.settings import Settings
+
+    sources = {
+        "real": take_source(chosen, "real", real),
+        "generated": _models(take_source(chosen, "generated", generated)),
+    }
+    settings = Settings.of(chosen | {"metrics": "curve"})
+    check_output(inputs_of(chosen, sources, config), files=[plot], overwrite=overwrite)
+    models = sources["generated"]
+    if wait is not None:
+        models = {name: GrowingFolder(path, wait=wait) for name, path in models.items()}
+    result = decide_sources(
+        sources["real"],
+        models,
+        question,
+        settings,
+        counts={"pilot": pilot, "every": every, "limit": limit},
+        progress=not quiet,
+    )
+    typer.echo(result.to_json() if json else result)
+    if plot is not None:
+        DecisionDisplay(result).plot().figure_.savefig(plot, dpi=150)
+
+
+def _models(given: str | list[str] | dict[str, str]) -> dict[str, str]:
+    """Paths by name; a single path needs none."""
+    if isinstance(given, dict):
+        return given
+    texts = [given] if isinstance(given, str) else given
+    if len(texts) == 1 and "=" not in texts[0]:
+        return {"generated": texts[0]}
+    return named_sources(texts)
