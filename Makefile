@@ -23,12 +23,12 @@ test:            ## the tests that take a few seconds at most each, doctests and
 test-all:        ## the whole test suite, slow tests included
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
-test-lowest:     ## the tests without PyTorch, on the lower bounds of the package and its readers
+test-lowest:     ## the quick tests without PyTorch, on the lower bounds of the package and its readers
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(PYTHON) .ci/lowest.py images datasets > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test ".[images,datasets]"
-	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch and not ray" tests
+	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch and not ray and not slow" tests
 
 ENCODERS = images,hub,onnx,offline
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 # The workers of xdist share the cores: threads and processes of theirs would only wait.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT"):
     os.environ.setdefault(name, "1")
+os.environ.setdefault("RAY_worker_niceness", "0")  # or workers of Ray wait for all other tests
 
 # Derandomized: the same examples in every run. `--hypothesis-profile=search` looks for new ones.
 settings.register_profile("fixed", derandomize=True, max_examples=60, deadline=None, database=None)

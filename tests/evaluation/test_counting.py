@@ -305,14 +305,14 @@ def test_real_features_give_the_same_result(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.torch
-@pytest.mark.parametrize("kind", [LocalEngine, pytest.param(RayEngine, marks=NEEDS_RAY)])
-def test_images_in_archives_give_the_result_of_the_folder(tmp_path, kind):
+@pytest.mark.ray
+def test_images_in_archives_give_the_result_of_the_folder(tmp_path):
     """PNG files in tar shards, a real encoder; and a page that shows samples."""
     from PIL import Image
 
     data = cifar_pixels()
-    images, labels = data.train.features[:900], data.train.labels[:900]
-    chosen = {"real": np.arange(450), "generated": 450 + np.flatnonzero(labels[450:] > 1)}
+    images, labels = data.train.features[:800], data.train.labels[:800]
+    chosen = {"real": np.arange(350), "generated": 350 + np.flatnonzero(labels[350:] > 1)}
     for side, rows in chosen.items():
         (tmp_path / "plain" / side).mkdir(parents=True)
         (tmp_path / "tar" / side).mkdir(parents=True)
@@ -325,7 +325,7 @@ def test_images_in_archives_give_the_result_of_the_folder(tmp_path, kind):
                     archive.add(file, file.name)
     options = OPTIONS | {"encoder": "efficientnet-lite0", "estimator": "logistic", "explain": True}
     folder = evaluate(**sources(tmp_path / "plain"), **options)
-    archives = evaluate(**sources(tmp_path / "tar"), engine=kind(workers=2), **options)
+    archives = evaluate(**sources(tmp_path / "tar"), engine=RayEngine(workers=2), **options)
     assert archives.to_json() == folder.to_json()
     assert archives.explanation is not None
     archives.report(tmp_path / "page.html")

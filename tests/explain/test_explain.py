@@ -27,17 +27,22 @@ def test_contributions_of_any_partition_add_up_to_the_loss(kind, factor):
     assert found.share.sum() == pytest.approx(1 - getattr(estimate.raw, kind)(lam), abs=1e-12)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("estimator", ["logistic", "stack"])
-def test_lower_limits_of_groups_hold_together(estimator):
-    # Of 30 runs at 5%, more than 6 happen less than once in 1,000.
-    assert limits_hold(estimator, runs=30, n=600)["violated"] <= 6
+# At 5%, more than 6 of 30 runs, and more than 3 of 8, happen less than once in 1,000.
+FEW_FAIL = pytest.mark.parametrize(
+    ("estimator", "runs", "allowed"), [("logistic", 30, 6), ("stack", 8, 3)]
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("estimator", ["logistic", "stack"])
-def test_identical_distributions_show_no_group(estimator):
-    assert nothing_claimed(estimator, runs=30, n=600)["claimed"] <= 6
+@FEW_FAIL
+def test_lower_limits_of_groups_hold_together(estimator, runs, allowed):
+    assert limits_hold(estimator, runs=runs, n=600)["violated"] <= allowed
+
+
+@pytest.mark.slow
+@FEW_FAIL
+def test_identical_distributions_show_no_group(estimator, runs, allowed):
+    assert nothing_claimed(estimator, runs=runs, n=600)["claimed"] <= allowed
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def test_the_bound_is_below_the_capital_everywhere_and_close_to_its_minimum(valu
     real = rng.multinomial(3000, shares)
     test = BettingTest(lam, values, real=real, spread=(0.5, 0.5), looks=(50, 4000))
     x = np.array(values)
-    means = np.union1d(np.linspace(x[0], x[-1], 20_001), test.edges)
+    means = np.union1d(np.linspace(x[0], x[-1], 20_001), test.cells[0])
     both = np.concatenate((test.real_bets, -test.real_bets))
     of_real = np.exp(log_factors(x, both, means) @ real).mean(0)
     for n, gap in product((50, 1000), (-0.3, -0.05, 0.05, 0.3)):

@@ -42,7 +42,7 @@ _SMALLEST_FACTOR = 0.1
 _CELLS, _REACH = 384, 8.0  # fine cells, and the standard errors of the real side they cover
 _TAIL = 64  # cells of growing width on either side, to the ends of the range
 _PARTS, _ROUNDS = 8, 8  # of a cell in doubt, and how often it is split
-_BISECTIONS = 20
+_BISECTIONS = 16
 
 
 def log_factors(values: FloatArray, bets: FloatArray, mean: FloatArray) -> FloatArray:
@@ -104,9 +104,10 @@ class BettingTest:
         bets = np.geomspace(min(ends[0], most), min(ends[1], most), _COUNT)
         self.bets = np.append(0.0, bets)  # what is not bet is never lost, however many samples
         self.mean = float(self.real @ self.values) / size
-        self.edges = self._cells(spread_real / np.sqrt(size))
+        edges = self._edges(spread_real / np.sqrt(size))
+        self.cells = self._cells(edges[:-1], edges[1:])
 
-    def _cells(self, deviation: float) -> FloatArray:
+    def _edges(self, deviation: float) -> FloatArray:
         """Ends of cells that cover the range: fine ones near the mean, wider ones far away."""
         low, high = self.values[0], self.values[-1]
         reach = _REACH * deviation
@@ -127,16 +128,12 @@ class BettingTest:
             wanted: Bounds below this are made sharper until it is clear whether they reach it.
         """
         counts = np.asarray(generated, float)
-        above, below = (
-            self._bound(self.edges[:-1], self.edges[1:], counts, bar, sign, wanted)
-            for sign in (1.0, -1.0)
-        )
+        above, below = (self._bound(self.cells, counts, bar, sign, wanted) for sign in (1.0, -1.0))
         return above, below
 
     def _bound(
         self,
-        left: FloatArray,
-        right: FloatArray,
+        cells: tuple[FloatArray, FloatArray, FloatArray],
         counts: FloatArray,
         bar: float,
         sign: float,
@@ -145,6 +142,7 @@ class BettingTest:
     ) -> float:
         """A lower bound of the capital in all cells; those in doubt are split again."""
         low, high = self.values[0], self.values[-1]
+        left, right, of_real = cells
         ends = left if sign > 0 else right  # where the generated side has less
         mean = bar - self.lam * ends
         # Beyond its smallest or largest value, the generated side cannot have a mean.
@@ -152,7 +150,7 @@ class BettingTest:
         left, right, ends = left[possible], right[possible], ends[possible]
         mean = np.clip(mean[possible], low, high)
         made = _mean_of(log_factors(self.values, sign * self.bets, mean) @ counts)
-        bounds = self._of_real(left, right) + made
+        bounds = of_real[possible] + made
         smallest = float(bounds.min(initial=np.inf))
         in_doubt = bounds < wanted
         if not rounds or smallest >= wanted or not np.isfinite(wanted):
@@ -160,9 +158,14 @@ class BettingTest:
         if (self._of_real(ends[in_doubt], ends[in_doubt]) + made[in_doubt]).min() < wanted:
             return smallest  # of a capital that is too small itself
         parts = np.linspace(left[in_doubt], right[in_doubt], _PARTS + 1)
-        return self._bound(
-            parts[:-1].ravel(), parts[1:].ravel(), counts, bar, sign, wanted, rounds - 1
-        )
+        finer = self._cells(parts[:-1].ravel(), parts[1:].ravel())
+        return self._bound(finer, counts, bar, sign, wanted, rounds - 1)
+
+    def _cells(
+        self, left: FloatArray, right: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Cells with what the capital of the real side is at least in each."""
+        return left, right, self._of_real(left, right)
 
     def _of_real(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """A lower bound of the logarithm of the real side's capital in each cell."""
@@ -177,14 +180,13 @@ class BettingTest:
 
         All bars between them are neither exceeded nor missed.
         """
-        counts, cells = np.asarray(generated, float), (self.edges[:-1], self.edges[1:])
-        wanted = np.log(2.0 / error)
+        counts, wanted = np.asarray(generated, float), np.log(2.0 / error)
         lowest, highest = ((1.0 + self.lam) * self.values[[0, -1]]).tolist()
         found = []
         for sign, rejected, kept in ((1.0, lowest, highest), (-1.0, highest, lowest)):
             for _ in range(_BISECTIONS):
                 middle = 0.5 * (rejected + kept)
-                is_rejected = self._bound(*cells, counts, middle, sign, np.inf) >= wanted
+                is_rejected = self._bound(self.cells, counts, middle, sign, np.inf) >= wanted
                 rejected, kept = (middle, kept) if is_rejected else (rejected, middle)
             found.append(rejected)
         return found[0], found[1]
@@ -196,8 +198,9 @@ class BettingTest:
         side that its own capital, times what is not bet on the other, does not exclude remain.
         """
         wanted = np.log(2.0 / error) + np.log(len(self.bets))
-        kept = np.flatnonzero(self._of_real(self.edges[:-1], self.edges[1:]) < wanted)
-        low, high = self.edges[kept[0]], self.edges[kept[-1] + 1]
+        left, right, of_real = self.cells
+        kept = np.flatnonzero(of_real < wanted)
+        low, high = left[kept[0]], right[kept[-1]]
         return float(self.lam * (self.mean - low)), float(self.lam * (high - self.mean))
 
 
