@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import joblib
 import numpy as np
 import pytest
 from PIL import Image
@@ -285,3 +286,60 @@ def test_a_growing_folder_is_complete_after_a_while_and_skips_unfinished_files(t
     assert len(folder(5)) == 0
     Image.new("L", (1, 1)).save(tmp_path / "c.png")
     assert [sample.id for sample in folder(5)] == ["c.png"]  # it waits until it has settled
+
+
+def test_an_interrupted_run_goes_on_to_the_same_answer(rng, real, tmp_path):
+    """With samples that exist, a function, and a rule that is fitted again."""
+    finished = rng.normal(1, 1, (9000, 1))
+    asked = {"real": real, "question": "precision at λ = 1 > 0.68", **QUICK}
+    whole = decide(generated=finished, **asked)
+    assert len(whole.looks) > 3
+
+    def stop_after(count):
+        made = iter(range(count))
+
+        def draw(n):
+            if next(made, None) is None:
+                raise InterruptedError
+            return rng.normal(1, 1, (n, 1))
+
+        return draw
+
+    first = decide(generated=finished, ledger=tmp_path / "a", **asked)
+    again = decide(generated=finished, ledger=tmp_path / "a", **asked)  # nothing new is needed
+    assert first.to_json() == again.to_json() == whole.to_json()
+    with pytest.raises(InterruptedError):
+        decide(generated=stop_after(3), ledger=tmp_path / "b", **asked)
+    before = (tmp_path / "b" / "samples.ledger").stat().st_size
+    found = decide(generated=stop_after(1000), ledger=tmp_path / "b", **asked)
+    assert found.answer == "no"
+    assert (tmp_path / "b" / "samples.ledger").stat().st_size > before
+    with pytest.raises(InvalidInputError, match="belongs to another run"):
+        decide(generated=finished, ledger=tmp_path / "a", **asked | {"level": 0.9})
+    np.save(tmp_path / "real.npy", real)
+    with pytest.raises(InvalidInputError, match="input"):
+        decide(generated=finished, ledger=tmp_path, **asked | {"real": tmp_path})
+
+
+def test_two_workers_give_the_decision_of_one(real):
+    """Samples by number, made in one process or in two."""
+    asked = {"real": real, "question": "precision at λ = 1 > 0.68", **QUICK}
+    one, two = (decide(generated=Numbered(workers), **asked) for workers in (1, 2))
+    assert one.to_json() == two.to_json()
+    assert one.answer == "no"
+
+
+class Numbered:
+    def __init__(self, workers):
+        self.workers, self.taken = workers, 0
+
+    def __call__(self, n):
+        numbers = np.arange(self.taken, self.taken + n)
+        self.taken += n
+        parts = np.array_split(numbers, self.workers)
+        made = joblib.Parallel(self.workers)(joblib.delayed(numbered)(part) for part in parts)
+        return np.concatenate(made)
+
+
+def numbered(numbers):
+    return np.array([[np.random.default_rng(i).normal(1, 1)] for i in numbers.tolist()])

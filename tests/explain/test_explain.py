@@ -1,5 +1,8 @@
 """Contributions that add up, groups that are what is missing, and names that say what they are."""
 
+import csv
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,11 +11,14 @@ from tradeoff import evaluate, pr_curve
 from tradeoff._sides import Sides
 from tradeoff.data import open_source
 from tradeoff.evaluation import Evaluation
+from tradeoff.evaluation.pipeline import evaluate_sources
+from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain import Explanation
 from tradeoff.explain.groups import examples_of, nearest_of_other
 from tradeoff.explain.names import class_name, rule_name, words_name
 from tradeoff.explain.shares import Flagged, count_parts
 from tradeoff.features.table import TableEncoder
+from tradeoff.settings import Settings
 
 
 @pytest.mark.parametrize("factor", [1.5, 5.0, 20.0])
@@ -109,6 +115,24 @@ def test_dropping_the_least_realistic_would_improve_precision(explained):
     assert losses == sorted(losses, reverse=True)
     assert rows[0].precision_low > 0
     assert losses[-1] < losses[0] - 0.05
+
+
+def test_a_column_of_labels_may_be_missing_among_generated_samples(labeled, tmp_path):
+    """Then a classifier labels both sides, like other samples without labels."""
+    plain = [{k: v for k, v in row.items() if k != "mode"} for row in labeled[1]]
+    for name, rows in (("real", labeled[0]), ("generated", plain)):
+        with (tmp_path / f"{name}.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+    files = {side: tmp_path / f"{side}.csv" for side in ("real", "generated")}
+    settings = Settings(
+        metrics=("curve",), estimator="logistic", diagnose=False, explain=True, label="mode"
+    )
+    found = evaluate_sources(**files, settings=settings, progress=False)
+    assert found.explanation.classes_by == "classifier"
+    with pytest.raises(InvalidInputError, match=r"real.csv` must have a column `kind`"):
+        evaluate_sources(**files, settings=replace(settings, label="kind"), progress=False)
 
 
 def test_without_labels_of_generated_samples_a_classifier_labels_both_sides(labeled):

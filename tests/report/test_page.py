@@ -148,6 +148,7 @@ def test_a_page_paints_soon(browser, path):
 def test_pages_are_identical_and_leave_out_samples_if_asked(results):
     for result in results.values():
         assert page_of(result) == page_of(result)
+        assert "--report" not in page_of(result)
         bare = page_of(result, samples=False)
         assert "data:image" not in bare
         assert "This page shows samples" not in bare

@@ -11,6 +11,7 @@ from tradeoff.cli.options import (
     EMBEDDING,
     Config,
     Json,
+    LedgerFolder,
     Overwrite,
     Plot,
     Quiet,
@@ -57,6 +58,7 @@ def run(
     limit: Annotated[
         int, typer.Option("--limit", help="Most samples of each model that are counted.")
     ] = 20_000,
+    ledger: LedgerFolder = None,
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
@@ -85,6 +87,7 @@ def run(
         question,
         settings,
         counts={"pilot": pilot, "every": every, "limit": limit},
+        ledger=ledger,
         progress=not quiet,
     )
     typer.echo(result.to_json() if json else result)

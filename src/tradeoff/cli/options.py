@@ -129,7 +129,7 @@ LedgerFolder = Annotated[
     Path | None,
     typer.Option(
         "--ledger",
-        help="Folder in which an engine keeps what was counted, to go on after an interruption.",
+        help="Folder that keeps what was counted, to go on after an interruption.",
     ),
 ]
 FailUnder = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Literal, Protocol
@@ -11,8 +11,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from tradeoff._result import Result
+from tradeoff.exceptions import InvalidInputError
 
-__all__ = ["Broken", "Kind", "Sample", "Source"]
+__all__ = ["Broken", "Kind", "MissingColumnError", "Sample", "Source", "check_columns"]
 
 Kind = Literal["image", "text", "table", "features"]
 
@@ -96,3 +97,18 @@ class Source(Protocol):
 
     def __iter__(self) -> Iterator[Sample | Broken]:
         """Samples and broken items, in order."""
+
+
+class MissingColumnError(InvalidInputError):
+    """A source lacks a column that it was asked for."""
+
+    def __init__(self, name: object, column: str, columns: Sequence[str]) -> None:
+        super().__init__(f"`{name}` must have a column `{column}`. Got {', '.join(columns)}.")
+        self.column = column
+
+
+def check_columns(name: object, columns: Sequence[str], *wanted: str | None) -> None:
+    """Raise an error if a source lacks one of the columns that it was asked for."""
+    for column in wanted:
+        if column is not None and column not in columns:
+            raise MissingColumnError(name, column, columns)

@@ -65,6 +65,11 @@ class GrowingFolder:
         self._taken.update(finished[:n])
         return ImageFolder(self.path, files=tuple(finished[:n]))
 
+    def skip(self, n: int) -> None:
+        """Leave out the first n files, as far as they were not returned yet."""
+        if n > len(self._taken):
+            self(n - len(self._taken))
+
     def _new_files(self) -> tuple[list[Path], tuple[int, float]]:
         """Finished files that were not returned yet, and what changes while any is written."""
         found = []

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff.data.base import Broken, Kind, Sample
+from tradeoff.data.base import Broken, Kind, Sample, check_columns
 from tradeoff.data.cells import as_value, read_cells
 from tradeoff.data.reading import (
     MOST_BYTES,
@@ -88,11 +88,7 @@ class Records:
                 f"`{name}` must have columns with different names. `{twice[0]}` occurs several "
                 "times: rename them."
             )
-        for wanted in (column, label):
-            if wanted is not None and wanted not in columns:
-                raise InvalidInputError(
-                    f"`{name}` must have a column `{wanted}`. Got {', '.join(columns)}."
-                )
+        check_columns(name, columns, column, label)
         kinds: tuple[Kind, ...] = ("image", "features", "text") if kind is None else (kind,)
         for candidate in kinds:
             for usual in _COLUMNS[candidate] if column is None else ():

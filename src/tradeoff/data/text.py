@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from tradeoff.data.base import Broken, Kind, Sample
+from tradeoff.data.base import Broken, Kind, Sample, check_columns
 from tradeoff.data.cells import read_cells
 from tradeoff.data.reading import reason, valid
 from tradeoff.exceptions import InvalidInputError
@@ -85,11 +85,7 @@ class TextFile:
     def _csv(self) -> Iterator[Sample | Broken]:
         rows = read_cells(self.path)
         header = next(rows)
-        for wanted in (self.column, self.label):
-            if wanted is not None and wanted not in header:
-                raise InvalidInputError(
-                    f"`{self.path}` must have a column `{wanted}`. Got {', '.join(header)}."
-                )
+        check_columns(self.path, header, self.column, self.label)
         for number, cells in enumerate(rows, 1):
             yield self._item(
                 f"{valid(self.path.name)}:{number}", dict(zip(header, cells, strict=True))

@@ -88,12 +88,14 @@ class Ledger:
         self._append(sizes + title + content + check)
         self._places[name] = (start + len(sizes) + len(title), len(content))
 
+    def __getitem__(self, name: str) -> bytes:
+        place, size = self._places[name]
+        self._file.seek(place)
+        return self._file.read(size)
+
     def values(self) -> Iterator[bytes]:
         """All results in the order of their names, one in memory at a time."""
-        for name in sorted(self._places):
-            place, size = self._places[name]
-            self._file.seek(place)
-            yield self._file.read(size)
+        return (self[name] for name in sorted(self._places))
 
     def _append(self, content: bytes) -> None:
         self._file.write(content)

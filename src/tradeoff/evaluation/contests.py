@@ -9,8 +9,9 @@ import numpy as np
 from scipy.stats import kruskal
 
 from tradeoff._validation import check_same_columns
+from tradeoff.data import GrowingFolder
 from tradeoff.evaluation.decisions import Look, Question
-from tradeoff.evaluation.reference import embed_with, open_samples, side_of
+from tradeoff.evaluation.reference import embed_with, open_generated, side_of
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference.betting import ONE_MODEL, TWO_MODELS, BettingTest
 from tradeoff.ratio.frozen import FrozenRule
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tradeoff._validation import FloatArray
+    from tradeoff.engine.ledger import Ledger
     from tradeoff.evaluation.reference import Reference
     from tradeoff.ratio.base import LogRatio
     from tradeoff.samples import Side
@@ -45,7 +47,7 @@ class SampledModel:
     """A model that is being sampled: its rule, and which samples pass it."""
 
     name: str
-    draw: Callable[[int], FloatArray]
+    batches: Batches
     rule: LogRatio
     threshold: float
     probed_real: BoolArray
@@ -66,11 +68,13 @@ class SampledModel:
         real: FloatArray,
         pilot: int,
         threshold: float,
+        ledger: Ledger | None,
     ) -> SampledModel:
         """Fit the rule on four fifths of the pilot samples; the others tell rates to expect."""
-        draw = _drawing(name, made, reference, settings)
+        batches = Batches(name, _drawing(name, made, reference, settings), ledger)
         probe = max(len(real) // PROBED, 1) if rule is None else len(real)
-        first = draw(pilot if rule is None else max(pilot // PROBED, 1))
+        size = pilot if rule is None else max(pilot // PROBED, 1)
+        first = batches.rows(size, reference.side.columns)
         seen = max(len(first) // PROBED, 1) if rule is None else len(first)
         if len(first) < _FEWEST_PILOTS:
             raise InvalidInputError(
@@ -84,9 +88,10 @@ class SampledModel:
                 estimator=settings.estimator,
                 seed=settings.seed,
             )
+        batches.check_rule(rule)
         return cls(
             name,
-            draw,
+            batches,
             rule,
             threshold,
             probed_real=rule.log_ratio(real[:probe]) < threshold,
@@ -100,11 +105,10 @@ class SampledModel:
 
     def more(self, n: int) -> bool:
         """Count more samples; False if there are none left."""
-        rows = self.draw(n)
-        if len(rows):
-            self.log_ratios = np.concatenate((self.log_ratios, self.rule.log_ratio(rows)))
-            self.used += len(rows)
-        return bool(len(rows))
+        found = self.batches.log_ratios(n, self.rule)
+        self.log_ratios = np.concatenate((self.log_ratios, found))
+        self.used += len(found)
+        return bool(len(found))
 
     @property
     def passes(self) -> BoolArray:
@@ -124,18 +128,77 @@ class SampledModel:
         return bool(kruskal(*blocks).pvalue < _DRIFT)
 
 
+class Batches:
+    """Samples of a model batch by batch, those first that a ledger of an earlier run holds.
+
+    Args:
+        name: Name of the model.
+        draw: A function that returns the features of the n samples after so many.
+        ledger: Where batches are kept; None to keep none.
+    """
+
+    def __init__(
+        self, name: str, draw: Callable[[int, int], FloatArray], ledger: Ledger | None
+    ) -> None:
+        self.name, self.draw, self.ledger = name, draw, ledger
+        self.taken = self.count = 0
+
+    def rows(self, n: int, columns: int) -> FloatArray:
+        """Features of the next n samples."""
+        return self._next(lambda: self.draw(self.taken, n), columns)
+
+    def log_ratios(self, n: int, rule: LogRatio) -> FloatArray:
+        """Log-ratios of the next n samples."""
+
+        def score() -> FloatArray:
+            rows = self.draw(self.taken, n)
+            return rule.log_ratio(rows) if len(rows) else np.zeros(0)
+
+        return self._next(score)
+
+    def _next(self, make: Callable[[], FloatArray], *shape: int) -> FloatArray:
+        title = f"{self.name}: batch {self.count}"
+        if self.ledger is not None and title in self.ledger:
+            found = np.frombuffer(self.ledger[title]).reshape(-1, *shape)
+        else:
+            found = np.ascontiguousarray(make(), float)
+            if self.ledger is not None and len(found):
+                self.ledger.add(title, found.tobytes())
+        self.taken += len(found)
+        self.count += 1
+        return found
+
+    def check_rule(self, rule: LogRatio) -> None:
+        """Batches that were counted with one rule must not be mixed with those of another."""
+        if self.ledger is None or not isinstance(rule, FrozenRule):
+            return
+        title = f"{self.name}: rule"
+        if title not in self.ledger:
+            self.ledger.add(title, rule.digest.encode())
+        elif self.ledger[title] != rule.digest.encode():
+            raise InvalidInputError(
+                f"`{self.ledger.path}` was begun with another rule, or with other versions of "
+                "packages: choose another folder."
+            )
+
+
 def _drawing(
     name: str, made: Any, reference: Reference, settings: Settings
-) -> Callable[[int], FloatArray]:
-    """A function that returns features of n samples; finished ones come in an order by content."""
+) -> Callable[[int, int], FloatArray]:
+    """A function that returns features of the n samples after so many.
+
+    Samples that exist already come in an order by content.
+    """
 
     def embedded(samples: Any) -> Side:
-        source = open_samples(samples, name, settings)
+        source = open_generated(samples, name, settings)
         found = embed_with(reference.opened, source, name, settings, progress=False)
         check_same_columns(**{"real": reference.side.columns, name: found.features.shape[1]})
         return side_of(found, name)
 
-    def generate(n: int) -> FloatArray:
+    def generate(taken: int, n: int) -> FloatArray:
+        if isinstance(made, GrowingFolder):
+            made.skip(taken)
         samples = made(n)
         if hasattr(samples, "__len__") and not len(samples):
             return np.zeros((0, reference.side.columns))
@@ -145,14 +208,7 @@ def _drawing(
         return generate
     finished = embedded(made)
     rows = finished.x[np.argsort(finished.draws_for(settings.seed), kind="stable")]
-    start = 0
-
-    def following(n: int) -> FloatArray:
-        nonlocal start
-        start += n
-        return rows[start - n : start]
-
-    return following
+    return lambda taken, n: rows[taken : taken + n]
 
 
 @dataclass(eq=False)

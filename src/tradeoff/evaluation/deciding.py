@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from contextlib import nullcontext
+from hashlib import blake2b
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._files import check_outputs
 from tradeoff._progress import track
 from tradeoff._sides import by_name
 from tradeoff._validation import check_count
+from tradeoff.engine.ledger import Ledger
 from tradeoff.evaluation.contests import PROBED, Contest, SampledModel
 from tradeoff.evaluation.decisions import Answer, Decision, Look, Question
 from tradeoff.evaluation.pipeline import open_both
@@ -18,15 +24,18 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     from tradeoff._validation import FloatArray
+    from tradeoff.evaluation.pipeline import Opened
     from tradeoff.evaluation.reference import Reference
     from tradeoff.ratio.base import LogRatio
 
 __all__ = ["decide", "decide_sources"]
 
 _FEWEST = 100
+_LEDGER = "samples.ledger"
 
 
 @by_name
@@ -43,6 +52,7 @@ def decide(
     limit: int = 20_000,
     level: float = 0.95,
     seed: int = 0,
+    ledger: str | Path | None = None,
     progress: bool = True,
 ) -> Decision:
     """Generate samples until a question about a model, or several, is answered.
@@ -67,6 +77,8 @@ def decide(
         limit: Largest number of generated samples of each model that are counted.
         level: Probability with which an answer is right.
         seed: Seed of the rule, and of which real samples fit it.
+        ledger: Folder in which batches are kept, so that an interrupted run goes on where it
+            stopped.
         progress: Whether to show progress lines.
 
     Example:
@@ -96,6 +108,7 @@ def decide(
         Settings(metrics=("curve",), encoder=encoder, estimator=estimator, level=level, seed=seed),
         rule=rule,
         counts={"pilot": pilot, "every": every, "limit": limit},
+        ledger=ledger,
         progress=progress,
     )
 
@@ -108,34 +121,61 @@ def decide_sources(
     *,
     rule: LogRatio | Mapping[str, LogRatio] | None = None,
     counts: Mapping[str, int],
+    ledger: str | Path | None = None,
     progress: bool = True,
 ) -> Decision:
     """The same for models by name and settings."""
     asked = Question.parse(question)
     _check_question(asked, generated)
     counts = {name: check_count(name, n) for name, n in counts.items()}
+    if ledger is not None:
+        inputs = [getattr(source, "path", source) for source in (real, *generated.values())]
+        files = [source for source in inputs if isinstance(source, (str, Path))]
+        check_outputs([Path(ledger) / _LEDGER], inputs=files, overwrite=True)
     opened = open_both(real, {}, settings, progress=progress)
     settings, level = opened.settings, opened.settings.level
     rows, fitting = _parts(opened.reference, counts["pilot"], fits=rule is None, seed=settings.seed)
-    models = {
-        name: SampledModel.start(
-            name,
-            made,
-            opened.reference,
-            settings,
-            rule=rule.get(name) if isinstance(rule, Mapping) else rule,
-            real=fitting,
-            pilot=counts["pilot"],
-            threshold=-np.log(asked.lam),
-        )
-        for name, made in generated.items()
-    }
-    for model in models.values():
-        model.count_real(rows)
-    if asked.bar is not None:
-        (model,) = models.values()
-        return _against_bar(question, asked, model, level, counts, progress)
-    return _best_of(question, asked, models, level, counts, progress)
+    with _open_ledger(ledger, [question, counts, list(generated)], opened) as kept:
+        models = {
+            name: SampledModel.start(
+                name,
+                made,
+                opened.reference,
+                settings,
+                rule=rule.get(name) if isinstance(rule, Mapping) else rule,
+                real=fitting,
+                pilot=counts["pilot"],
+                threshold=-np.log(asked.lam),
+                ledger=kept,
+            )
+            for name, made in generated.items()
+        }
+        for model in models.values():
+            model.count_real(rows)
+        if asked.bar is not None:
+            (model,) = models.values()
+            return _against_bar(question, asked, model, level, counts, progress)
+        return _best_of(question, asked, models, level, counts, progress)
+
+
+def _open_ledger(
+    folder: str | Path | None, asked: Sequence[Any], opened: Opened
+) -> AbstractContextManager[Ledger | None]:
+    """The ledger of a question about these real samples with these settings."""
+    if folder is None:
+        return nullcontext()
+    settings, reference = opened.settings, opened.reference
+    about = [
+        *asked,
+        settings.level,
+        settings.seed,
+        repr(settings.estimator),
+        dict(reference.encoder),
+        reference.side.digest_for(settings.seed),
+    ]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    plan = blake2b(json.dumps(about, default=str).encode(), digest_size=16).hexdigest()
+    return Ledger(Path(folder) / _LEDGER, plan=plan)
 
 
 def _check_question(asked: Question, generated: Mapping[str, Any]) -> None:

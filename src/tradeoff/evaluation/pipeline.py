@@ -27,7 +27,13 @@ from tradeoff.curves.folds import Split
 from tradeoff.engine.tasks import open_engine
 from tradeoff.evaluation.counting import Counted, count_pair
 from tradeoff.evaluation.findings import findings_of, near_copy_warnings, warnings_of
-from tradeoff.evaluation.reference import Reference, embed_with, open_samples, side_of
+from tradeoff.evaluation.reference import (
+    Reference,
+    embed_with,
+    open_generated,
+    open_samples,
+    side_of,
+)
 from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.evaluation.result import Evaluation, SampleValues
 from tradeoff.evaluation.sharded import evaluate_shards
@@ -216,7 +222,7 @@ def open_both(
         real = Reference.load(real)
     if isinstance(real, Reference):
         settings = real.completed(settings)
-    sources = {name: open_samples(value, name, settings) for name, value in generated.items()}
+    sources = {name: open_generated(value, name, settings) for name, value in generated.items()}
     known = real if isinstance(real, Reference) else open_samples(real, "real", settings)
     for name, source in sources.items():
         if source.kind != known.kind:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tradeoff._result import Result
 from tradeoff.data import Sample, open_source
+from tradeoff.data.base import MissingColumnError
 from tradeoff.engine import embed_source
 from tradeoff.evaluation.reference_files import read_reference, write_reference
 from tradeoff.exceptions import InvalidInputError
@@ -280,6 +281,16 @@ def open_samples(value: Any, name: str, settings: EmbedSettings) -> Source:
     if not isinstance(value, Iterator):  # which can be read only once
         next(iter(source), None)  # an empty source says so
     return source
+
+
+def open_generated(value: Any, name: str, settings: EmbedSettings) -> Source:
+    """The same for samples of a model, which need not have the labels of the real ones."""
+    try:
+        return open_samples(value, name, settings)
+    except MissingColumnError as error:
+        if error.column != settings.label:
+            raise
+        return open_samples(value, name, replace(settings, label=None))
 
 
 def side_of(found: Embedded, name: str) -> Side:

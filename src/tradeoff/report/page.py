@@ -192,7 +192,7 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
         "numbers": None if curve is None else _numbers(evaluation),
         "scores": (HEADER, rows_of(evaluation)),
         "notes": notes,
-        "advice": advice_of(evaluation),
+        "advice": [line.replace("(--report page.html)", "below") for line in advice_of(evaluation)],
         "explanation": None if explanation is None else _explained(explanation),
         "provenance": _provenance(evaluation, "evaluate"),
         "has_samples": samples and _shows_samples(evaluation),

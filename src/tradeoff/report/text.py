@@ -133,11 +133,10 @@ def advice_of(evaluation: Evaluation) -> list[str]:
     """What to do next, a line each."""
     found = [f"{one.name}: {one.advice}" for one in evaluation.findings if one.advice]
     verdict = evaluation.verdict
-    if verdict is not None and verdict.recall.enough is not None and not evaluation.findings:
-        about = "more than" if verdict.recall.is_minimum else "about"
+    if verdict is not None and verdict.recall.advised and not evaluation.findings:
         found.append(
-            f"to decide about a loss of 10%: take {about} {verdict.recall.enough:,} samples of "
-            "each side, or use a stronger encoder."
+            f"to decide about a loss of 10%: take {verdict.recall.advised} of each side, or use a "
+            "stronger encoder."
         )
     return found
 
