@@ -50,7 +50,13 @@ def ask(size: Size, *, seed: int = 0, progress: bool = True) -> dict[str, Decisi
     """Both questions, with what the answers took."""
     real, models = samplers(size, seed)
     torch.manual_seed(seed)
-    options = {"real": real, "estimator": "kernel-logistic", "seed": seed, "progress": progress}
+    options = {
+        "real": real,
+        "estimator": "kernel-logistic",
+        "every": 50,
+        "seed": seed,
+        "progress": progress,
+    }
     begun = time.perf_counter()
     found = {
         "bar": decide(generated=models["T = 1"], question=f"precision at λ = 1 > {BAR}", **options),
