@@ -75,8 +75,8 @@ comparison
 # comparisons: among six pairs, one can look different by chance.
 #
 # **The leaderboard** ranks the checkpoints by `curve.area`, one number for both qualities. Do not
-# compare two rows by looking at whether their intervals overlap. All checkpoints are measured
-# against the same real samples, so part of the uncertainty is common to both rows and cancels in
+# compare two columns by looking at whether their intervals overlap. All checkpoints are measured
+# against the same real samples, so part of the uncertainty is common to both columns and cancels in
 # their difference. Look at the paired differences instead:
 
 # %%

@@ -385,8 +385,9 @@ def test_models_are_compared_in_pairs_with_corrected_tests():
     lines = str(result).splitlines()
     assert title in lines
     assert result.verdicts[0].startswith(lines[0])
-    ranked = [line.split()[0] for line in lines[lines.index(title) + 3 :][:3]]
-    assert ranked[-1] == "half"
+    header, *rows = lines[lines.index(title) + 2 :]
+    assert header.split() == ["score", "expected", "same", "again", "half"]  # the best one first
+    assert rows[0].split()[:3] == ["curve.precision", "↑", "1.000"]
     again = Comparison.from_json(result.to_json())
     assert again.to_json() == result.to_json()
     with pytest.raises(InvalidInputError, match="`other` is none of the models same, half, again"):

@@ -45,7 +45,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
 
 def print_comparison(comparison: Comparison) -> None:
     """Verdicts, scores of every model, and what was found."""
-    from tradeoff.report.text import HEADLINE_KEYS, leaderboard_of, title_of
+    from tradeoff.report.text import leaderboard_of, title_of
 
     if not sys.stdout.isatty():
         typer.echo(str(comparison))
@@ -56,15 +56,10 @@ def print_comparison(comparison: Comparison) -> None:
     console.print()
     console.print(title_of(next(iter(comparison.evaluations.values()))), style="dim")
     header, rows = leaderboard_of(comparison)
-    if console.width < _READABLE * len(header):
-        shown = [
-            i for i, key in enumerate(header) if not key or key.split()[0] in HEADLINE_KEYS
-        ] or [0, 1, 2]
-        header, rows = (
-            tuple(header[i] for i in shown),
-            [tuple(row[i] for i in shown) for row in rows],
-        )
-    print_table(header, rows)
+    at_a_time = max((console.width - _SCORES) // _MODEL, 1)
+    for i in range(2, len(header), at_a_time):
+        shown = slice(i, i + at_a_time)
+        print_table((*header[:2], *header[shown]), [(*row[:2], *row[shown]) for row in rows])
     for name, evaluation in comparison.evaluations.items():
         if evaluation.findings:
             console.print(printable(name), style="bold")
@@ -97,6 +92,7 @@ def trade_off_table(
 
 
 _READABLE = 28
+_SCORES, _MODEL = 30, 24  # columns of names and expected values of scores, and of a model
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

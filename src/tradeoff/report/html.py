@@ -45,6 +45,6 @@ def comparison_html_of(comparison: Comparison) -> str:
     title = title_of(next(iter(comparison.evaluations.values())))
     return (
         html_table("Verdict", ("",), [(printable(verdict),) for verdict in comparison.verdicts])
-        + html_table(title, ("model", *header[1:]), rows)
+        + html_table(title, header, rows)
         + (html_table("Findings", ("model", "finding"), found) if found else "")
     )

@@ -134,7 +134,7 @@ def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
         "headline": [printable(verdict) for verdict in comparison.verdicts],
         "subtitle": title_of(first),
         "models": [(printable(n), _view(e, samples)) for n, e in models.items()],
-        "leaderboard": [*zip(("score", *header[1:]), *rows, strict=True)],
+        "leaderboard": [header, *rows],
         "differences": [_difference(one) for one in comparison.differences],
         "curves": curve_plot(curves) if curves else None,
         "points": model_plot(models),

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HEADER",
-    "HEADLINE_KEYS",
     "advice_of",
     "comparison_summary_of",
     "leaderboard_of",
@@ -30,7 +29,7 @@ __all__ = [
 ]
 
 _WIDTH = 92
-HEADLINE_KEYS = ("curve.precision", "curve.recall")
+_HEADLINE_KEYS = ("curve.precision", "curve.recall")
 _MANY_REPEATS = 0.01
 _REPEATS = {"copies": "copies of one sample", "draws": "independent draws of the same value"}
 HEADER = ("", "score", "interval", "expected", "meaning")
@@ -78,7 +77,7 @@ def _meaning(key: str) -> str:
 def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
     """What to know about the numbers: a word for the kind of note, and a sentence."""
     found = []
-    if any(key in evaluation.scores for key in HEADLINE_KEYS):
+    if any(key in evaluation.scores for key in _HEADLINE_KEYS):
         found.append(
             (
                 "λ",
@@ -223,14 +222,25 @@ def sweep_rows_of(sweep: Sweep) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 
 def leaderboard_of(comparison: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header and rows: the scores of every model, the best headline first."""
+    """Header and rows: what is expected of each score, and every model, the best one first."""
     models = comparison.evaluations
-    keys = list(dict.fromkeys(key for found in models.values() for key in found.scores))
+    keys = dict.fromkeys(key for found in models.values() for key in found.scores)
     ranked = sorted(models, key=lambda name: -_rank(models[name]))
     rows = [
-        (printable(name), *(_with_interval(models[name], key) for key in keys)) for name in ranked
+        (
+            f"{key} {_arrow(key)}".rstrip(),
+            _expected(comparison, key),
+            *(_with_interval(models[name], key) for name in ranked),
+        )
+        for key in keys
     ]
-    return ("", *(f"{key} {_arrow(key)}".rstrip() for key in keys)), rows
+    return ("score", "expected", *map(printable, ranked)), rows
+
+
+def _expected(comparison: Comparison, key: str) -> str:
+    """The value between real samples, if it is the same for all models."""
+    found = {one[key].expected_text for one in comparison.evaluations.values() if key in one.scores}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _rank(evaluation: Evaluation) -> float:
