@@ -215,6 +215,7 @@ def test_a_folder_that_another_process_fills_is_decided_while_it_grows(rng, tmp_
             progress=False,
         )
         assert found.answer == "no"
+        assert "in the order of writing" in found.warnings[-1]  # which may be sorted by class
         assert writer.poll() is None  # it was still writing
     finally:
         writer.kill()
@@ -245,10 +246,13 @@ def test_the_command_answers_about_one_model_and_several(rng, real, tmp_path):
     near, far = tmp_path / "near.npy", tmp_path / "far.npy"
     shared = ("--real", tmp_path / "real.npy", "--estimator", "logistic", "--quiet")
     asked = ("decide", "precision at λ = 1 > 0.75", *shared, "--generated", far)
-    done = tradeoff(*asked, "--plot", tmp_path / "looks.png")
+    done = tradeoff(*asked, "--plot", tmp_path / "looks.png", "--report", tmp_path / "looks.html")
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith("Below: with 95% confidence the precision at λ = 1 is less than")
     assert (tmp_path / "looks.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "looks.html").read_text(encoding="utf-8")
+    assert "What was known after each look" in page
+    assert "8,000 real" in page
     models = ("--generated", f"near={near}", "--generated", f"far={far}")
     done = tradeoff("decide", "precision at λ = 1", *shared, *models, "--json")
     assert Decision.from_json(done.stdout).best == ("near",)

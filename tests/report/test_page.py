@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from benchmarks.bench_page import first_paint
-from tradeoff import compare, evaluate, sweep
+from tradeoff import compare, decide, evaluate, sweep
 from tradeoff.data.base import Sample
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.report.page import page_of
@@ -172,3 +172,21 @@ def test_a_page_must_be_html_and_replaces_nothing_unasked(results, tmp_path):
     result.report(tmp_path / "page.html")
     with pytest.raises(InvalidInputError, match="exists already"):
         result.report(tmp_path / "page.html")
+
+
+def test_the_page_of_a_decision_draws_its_looks(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    found = decide(
+        real=rng.normal(size=(2000, 1)),
+        generated=lambda n: rng.normal(2, 1, (n, 1)),
+        question="precision at λ = 1 > 0.6",
+        estimator="logistic",
+        progress=False,
+    )
+    found.report(tmp_path / "page.html")
+    page, heard = opened(browser, tmp_path / "page.html", viewport={"width": 390, "height": 900})
+    assert heard == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("h1").inner_text().startswith("Below: with 95% confidence")
+    assert page.locator("tbody tr").count() == len(found.looks)
+    assert page.locator("svg .band").count() == 1

@@ -16,6 +16,7 @@ from tradeoff.cli.options import (
     Plot,
     Quiet,
     Real,
+    Report,
     check_output,
     inputs_of,
     take_source,
@@ -62,6 +63,7 @@ def run(
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
+    report: Report = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
@@ -77,7 +79,7 @@ def run(
         "generated": _models(take_source(chosen, "generated", generated)),
     }
     settings = Settings.of(chosen | {"metrics": "curve"})
-    check_output(inputs_of(chosen, sources, config), files=[plot], overwrite=overwrite)
+    check_output(inputs_of(chosen, sources, config), files=[plot, report], overwrite=overwrite)
     models = sources["generated"]
     if wait is not None:
         models = {name: GrowingFolder(path, wait=wait) for name, path in models.items()}
@@ -93,6 +95,8 @@ def run(
     typer.echo(result.to_json() if json else result)
     if plot is not None:
         DecisionDisplay(result).plot().figure_.savefig(plot, dpi=150)
+    if report is not None:
+        result.report(report, overwrite=True)
 
 
 def _models(given: str | list[str] | dict[str, str]) -> dict[str, str]:

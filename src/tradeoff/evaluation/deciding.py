@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
@@ -16,11 +17,13 @@ from tradeoff._files import check_outputs
 from tradeoff._progress import track
 from tradeoff._sides import by_name
 from tradeoff._validation import check_count
+from tradeoff.data import GrowingFolder
 from tradeoff.engine.ledger import Ledger
 from tradeoff.evaluation.contests import PROBED, Contest, SampledModel
 from tradeoff.evaluation.decisions import Answer, Decision, Look, Question
 from tradeoff.evaluation.pipeline import open_both
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.provenance import software_versions
 from tradeoff.settings import Settings
 
 if TYPE_CHECKING:
@@ -154,8 +157,21 @@ def decide_sources(
             model.count_real(rows)
         if asked.bar is not None:
             (model,) = models.values()
-            return _against_bar(question, asked, model, level, counts, progress)
-        return _best_of(question, asked, models, level, counts, progress)
+            found = _against_bar(question, asked, model, level, counts, progress)
+        else:
+            found = _best_of(question, asked, models, level, counts, progress)
+    return replace(
+        found,
+        warnings=_warnings(models.values(), generated),
+        provenance={
+            **opened.reference.encoder,
+            "columns": opened.reference.side.columns,
+            "samples": {"real": len(opened.reference.side), **found.samples},
+            "estimator": str(settings.estimator) if rule is None else "given rule",
+            "seed": settings.seed,
+            "versions": software_versions(),
+        },
+    )
 
 
 def _open_ledger(
@@ -237,7 +253,6 @@ def _against_bar(
         samples={model.name: model.used},
         level=level,
         enough=enough,
-        warnings=_warnings([model]),
     )
 
 
@@ -284,14 +299,19 @@ def _best_of(
         looks=tuple(looks),
         samples={name: model.used for name, model in models.items()},
         level=level,
-        warnings=_warnings(models.values()),
     )
 
 
-def _warnings(models: Iterable[SampledModel]) -> tuple[str, ...]:
-    return tuple(
+def _warnings(models: Iterable[SampledModel], generated: Mapping[str, Any]) -> tuple[str, ...]:
+    drifting = [
         f"The samples of {model.name} change along the way, so their order matters and the level "
         "does not hold: shuffle them."
         for model in models
         if model.drifts()
-    )
+    ]
+    if any(isinstance(made, GrowingFolder) for made in generated.values()):
+        drifting.append(
+            "Images were taken in the order of writing: the answer holds only if that is random, "
+            "not one class after the other."
+        )
+    return tuple(drifting)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from tradeoff._result import Result
 from tradeoff.core.headline import HEADLINE_SLOPES
+from tradeoff.evaluation.result import Paged
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Look(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decision(Result):
+class Decision(Paged, Result):
     """The answer to a question, and how many samples it took.
 
     Args:
@@ -110,6 +111,7 @@ class Decision(Result):
         level: Probability with which the answer is right.
         enough: About how many real samples would make the question decidable, where it is not.
         warnings: Reasons not to trust the answer.
+        provenance: Real samples, encoder, estimator, seed and versions.
 
     Example:
         >>> import numpy as np
@@ -131,6 +133,7 @@ class Decision(Result):
     level: float
     enough: int | None = None
     warnings: tuple[str, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)

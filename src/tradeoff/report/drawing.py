@@ -13,14 +13,24 @@ from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.report.base import COLORS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tradeoff.core.curve import PRCurve
-    from tradeoff.evaluation import Evaluation, Sweep
+    from tradeoff.evaluation import Decision, Evaluation, Sweep
 
     WithLimits = tuple[float, float, float]
 
-__all__ = ["LEFT", "SIZE", "TOP", "Plot", "curve_data", "curve_plot", "model_plot", "path_plot"]
+__all__ = [
+    "LEFT",
+    "SIZE",
+    "TOP",
+    "Plot",
+    "curve_data",
+    "curve_plot",
+    "looks_plot",
+    "model_plot",
+    "path_plot",
+]
 
 SIZE, LEFT, TOP = 400.0, 52.0, 14.0
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -103,6 +113,41 @@ def path_plot(sweep: Sweep) -> Plot:
             "is_best": point.value == sweep.best,
         }
     return replace(plot, path=" ".join(f"{one['x']:g},{one['y']:g}" for one in plot.series))
+
+
+def looks_plot(decision: Decision, bar: float, name: str) -> Plot:
+    """Values and limits against the number of samples, and the bar they are compared with."""
+    looks = decision.looks
+    last = looks[-1].samples
+    values = [bar, *(end for look in looks for end in (look.low, look.high))]
+    low, high = min(values) - _MARGIN, max(values) + _MARGIN
+
+    def at(samples: float, value: float) -> tuple[float, float]:
+        return _place(samples / last, (value - low) / (high - low))
+
+    def line(points: Iterable[tuple[float, float]]) -> str:
+        return " ".join(f"{x:g},{y:g}" for x, y in points)
+
+    upper = [at(look.samples, look.high) for look in looks]
+    lower = [at(look.samples, look.low) for look in looks]
+    ticks = [
+        {
+            "x": at(step * last, 0.0)[0],
+            "y": at(0.0, value)[1],
+            "across": f"{step * last:,.0f}",
+            "text": f"{value:.2f}",
+        }
+        for step, value in zip(_STEPS, np.linspace(low, high, len(_STEPS)), strict=True)
+    ]
+    series = {
+        "name": name,
+        "color": COLORS[0],
+        "line": line(at(look.samples, look.value) for look in looks),
+        "band": line([*upper, *lower[::-1]]),
+        "bar": at(0.0, bar)[1],
+        "end": at(last, looks[-1].value),
+    }
+    return Plot(ticks, [series])
 
 
 def _point_plot(found: Mapping[str, list[WithLimits]]) -> Plot:

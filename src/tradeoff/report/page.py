@@ -15,11 +15,21 @@ from tradeoff._text import printable
 from tradeoff._version import __version__
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.evaluation.comparison import Comparison
+from tradeoff.evaluation.decisions import Decision, Question
 from tradeoff.evaluation.sweeps import Sweep
 from tradeoff.evaluation.verdict import percent
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.report.base import COLORS
-from tradeoff.report.drawing import LEFT, SIZE, TOP, curve_data, curve_plot, model_plot, path_plot
+from tradeoff.report.drawing import (
+    LEFT,
+    SIZE,
+    TOP,
+    curve_data,
+    curve_plot,
+    looks_plot,
+    model_plot,
+    path_plot,
+)
 from tradeoff.report.text import (
     HEADER,
     advice_of,
@@ -59,7 +69,7 @@ _TILES = (
 
 
 def write_page(
-    result: Evaluation | Comparison | Sweep,
+    result: Evaluation | Comparison | Sweep | Decision,
     path: str | Path,
     *,
     samples: bool = True,
@@ -74,13 +84,15 @@ def write_page(
     path.write_text(text, encoding="utf-8")
 
 
-def page_of(result: Evaluation | Comparison | Sweep, *, samples: bool = True) -> str:
+def page_of(result: Evaluation | Comparison | Sweep | Decision, *, samples: bool = True) -> str:
     """The page of a result as text."""
     style, script = _asset("page.css"), _asset("page.js")
     if isinstance(result, Sweep):
         view = _sweep_view(result, samples)
     elif isinstance(result, Comparison):
         view = _comparison_view(result, samples)
+    elif isinstance(result, Decision):
+        view = _decision_view(result)
     else:
         view = _view(result, samples)
     return (
@@ -121,6 +133,28 @@ def _sweep_view(sweep: Sweep, samples: bool) -> dict[str, Any]:
         "leaderboard": [header, *rows],
         "points": path_plot(sweep),
         "provenance": _provenance(next(iter(sweep.comparison.evaluations.values())), "sweep"),
+    }
+
+
+def _decision_view(decision: Decision) -> dict[str, Any]:
+    asked = Question.parse(decision.question)
+    name, bar = asked.name, asked.bar
+    if bar is None:
+        name = f"difference of {name}"
+    looks: dict[str, Any] = {"along": f"{name} →", "rows": []}
+    if decision.looks:
+        looks["plot"] = looks_plot(decision, bar or 0.0, "no difference" if bar is None else "bar")
+        looks["rows"] = [
+            (f"{o.samples:,}", f"{o.value:.3f}", f"[{o.low:.3f}, {o.high:.3f}]", f"{o.capital:.3g}")
+            for o in decision.looks
+        ]
+    return {
+        "headline": [printable(sentence) for sentence in decision.sentences],
+        "subtitle": f"Question: {decision.question}",
+        "looks": looks,
+        "level": f"{decision.level:.0%}",
+        "has_samples": False,
+        "provenance": _about(decision.provenance),
     }
 
 
@@ -330,6 +364,12 @@ def _provenance(evaluation: Evaluation, command: str) -> list[tuple[str, str]]:
         command, "GENERATED"
     )
     options = "".join(_option(name, value) for name, value in settings.items())
+    written = f"tradeoff {command} --real REAL --generated {generated}{options}"
+    return [*_about(about), ("command", written)]
+
+
+def _about(about: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a result was made of and with, a row for each part that is known."""
     versions = about.get("versions", {})
     rows = [
         ("samples", ", ".join(f"{n:,} {side}" for side, n in about["samples"].items())),
@@ -338,7 +378,6 @@ def _provenance(evaluation: Evaluation, command: str) -> list[tuple[str, str]]:
         ("estimator", printable(str(about["estimator"]))),
         ("seed", str(about.get("seed", 0))),
         ("versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
-        ("command", f"tradeoff {command} --real REAL --generated {generated}{options}"),
     ]
     return [(name, text) for name, text in rows if text]
 
