@@ -64,6 +64,7 @@ WORDS = {
     "pilot": "number of samples that fit a rule",
     "decision": "an answer and what it took",
     "wait": "seconds without a new file",
+    "provenance": "what a result was made of and with",
     "settle": "seconds without a change of a file",
     # Counting part by part.
     "rule": "how errors are counted: cross-fitted, or frozen",

@@ -155,23 +155,25 @@ def decide_sources(
         }
         for model in models.values():
             model.count_real(rows)
-        if asked.bar is not None:
-            (model,) = models.values()
-            found = _against_bar(question, asked, model, level, counts, progress)
-        else:
-            found = _best_of(question, asked, models, level, counts, progress)
+        answer = _best_of if asked.bar is None else _against_bar
+        found = answer(question, asked, models, level, counts, progress)
     return replace(
         found,
         warnings=_warnings(models.values(), generated),
-        provenance={
-            **opened.reference.encoder,
-            "columns": opened.reference.side.columns,
-            "samples": {"real": len(opened.reference.side), **found.samples},
-            "estimator": str(settings.estimator) if rule is None else "given rule",
-            "seed": settings.seed,
-            "versions": software_versions(),
-        },
+        provenance=_provenance(opened, found, fits=rule is None),
     )
+
+
+def _provenance(opened: Opened, found: Decision, *, fits: bool) -> dict[str, Any]:
+    side, settings = opened.reference.side, opened.settings
+    return {
+        **opened.reference.encoder,
+        "columns": side.columns,
+        "samples": {"real": len(side), **found.samples},
+        "estimator": str(settings.estimator) if fits else "given rule",
+        "seed": settings.seed,
+        "versions": software_versions(),
+    }
 
 
 def _open_ledger(
@@ -224,12 +226,13 @@ def _parts(
 def _against_bar(
     question: str,
     asked: Question,
-    model: SampledModel,
+    models: Mapping[str, SampledModel],
     level: float,
     counts: Mapping[str, int],
     progress: bool,
 ) -> Decision:
     assert asked.bar is not None
+    (model,) = models.values()
     error = 1.0 - level
     contest = Contest(model, None, asked.lam, (counts["every"], counts["limit"]))
     bar = asked.bar * asked.scale

@@ -19,6 +19,7 @@ from tradeoff.evaluation.decisions import Decision, Question
 from tradeoff.evaluation.sweeps import Sweep
 from tradeoff.evaluation.verdict import percent
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.report.about import about_of, provenance_of
 from tradeoff.report.base import COLORS
 from tradeoff.report.drawing import (
     LEFT,
@@ -132,7 +133,7 @@ def _sweep_view(sweep: Sweep, samples: bool) -> dict[str, Any]:
         "headline": [printable(sentence) for sentence in sweep.sentences],
         "leaderboard": [header, *rows],
         "points": path_plot(sweep),
-        "provenance": _provenance(next(iter(sweep.comparison.evaluations.values())), "sweep"),
+        "provenance": provenance_of(next(iter(sweep.comparison.evaluations.values())), "sweep"),
     }
 
 
@@ -154,7 +155,7 @@ def _decision_view(decision: Decision) -> dict[str, Any]:
         "looks": looks,
         "level": f"{decision.level:.0%}",
         "has_samples": False,
-        "provenance": _about(decision.provenance),
+        "provenance": about_of(decision.provenance),
     }
 
 
@@ -173,7 +174,7 @@ def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
         "curves": curve_plot(curves) if curves else None,
         "points": model_plot(models),
         "by_class": _classes_of_models(models),
-        "provenance": _provenance(first, "compare"),
+        "provenance": provenance_of(first, "compare"),
         "has_samples": samples and any(_shows_samples(e) for e in models.values()),
         "level": f"{first.settings.level:.0%}",
     }
@@ -228,7 +229,7 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
         "notes": notes,
         "advice": [line.replace("(--report page.html)", "below") for line in advice_of(evaluation)],
         "explanation": None if explanation is None else _explained(explanation),
-        "provenance": _provenance(evaluation, "evaluate"),
+        "provenance": provenance_of(evaluation, "evaluate"),
         "has_samples": samples and _shows_samples(evaluation),
         "level": f"{evaluation.settings.level:.0%}",
     }
@@ -356,39 +357,6 @@ def _class_row(one: Any) -> dict[str, Any]:
 
 def _loss(value: float, low: float) -> str:
     return f"{value:.1%} (at least {percent(low)})" if low > 0 else f"{value:.1%}"
-
-
-def _provenance(evaluation: Evaluation, command: str) -> list[tuple[str, str]]:
-    about, settings = evaluation.provenance, evaluation.settings.to_dict()
-    generated = {"compare": "NAME=GENERATED …", "sweep": "VALUE=GENERATED …"}.get(
-        command, "GENERATED"
-    )
-    options = "".join(_option(name, value) for name, value in settings.items())
-    written = f"tradeoff {command} --real REAL --generated {generated}{options}"
-    return [*_about(about), ("command", written)]
-
-
-def _about(about: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a result was made of and with, a row for each part that is known."""
-    versions = about.get("versions", {})
-    rows = [
-        ("samples", ", ".join(f"{n:,} {side}" for side, n in about["samples"].items())),
-        ("encoder", printable(str(about["encoder"]))),
-        ("columns", f"{about.get('columns', '')}"),
-        ("estimator", printable(str(about["estimator"]))),
-        ("seed", str(about.get("seed", 0))),
-        ("versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
-    ]
-    return [(name, text) for name, text in rows if text]
-
-
-def _option(name: str, value: Any) -> str:
-    if value is True or value is False:
-        return f" --{'' if value else 'no-'}{name}"
-    if name == "store":
-        return ""
-    text = ",".join(value) if isinstance(value, list) else str(value)
-    return f" --{name} {printable(text)}"
 
 
 @cache
