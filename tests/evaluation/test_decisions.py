@@ -21,6 +21,7 @@ from tradeoff.features import Function
 from tradeoff.ratio import FrozenRule
 
 QUICK = {"estimator": "logistic", "progress": False}
+THREE = [word for name in "abc" for word in ("--generated", f"{name}=made.npy")]
 TRUTH = 2 * norm.cdf(-0.5)  # precision at λ = 1 of Gaussians one apart, 0.617
 
 
@@ -265,6 +266,10 @@ def test_the_command_answers_about_one_model_and_several(rng, real, tmp_path):
         (("curve.recall", "--generated", "made.npy"), "give several models by name"),
         (("curve.recall > 0.6", "--generated", "made.npy", "--wait", "1"), "must be a folder"),
         (("curve.recall > 0.6",), "`--generated` must be given"),
+        (
+            ("curve.recall", *THREE, "--plot", "looks.png"),
+            "`--plot` draws one model, or two",
+        ),
         (("curve.recall > 0.6", "--generated", "made.npy", "--pilot", "0"), "`pilot` must be"),
     ],
 )

@@ -71,6 +71,7 @@ def run(
     """Take samples until a question about one model or several is answered."""
     from tradeoff.data import GrowingFolder
     from tradeoff.evaluation.deciding import decide_sources
+    from tradeoff.exceptions import InvalidInputError
     from tradeoff.report import DecisionDisplay
     from tradeoff.settings import Settings
 
@@ -81,6 +82,8 @@ def run(
     settings = Settings.of(chosen | {"metrics": "curve"})
     check_output(inputs_of(chosen, sources, config), files=[plot, report], overwrite=overwrite)
     models = sources["generated"]
+    if plot is not None and len(models) > 2:
+        raise InvalidInputError("`--plot` draws one model, or two: leave it out for more.")
     if wait is not None:
         models = {name: GrowingFolder(path, wait=wait) for name, path in models.items()}
     result = decide_sources(
@@ -93,7 +96,7 @@ def run(
         progress=not quiet,
     )
     typer.echo(result.to_json() if json else result)
-    if plot is not None:
+    if plot is not None and result.looks:  # none before the first sample
         DecisionDisplay(result).plot().figure_.savefig(plot, dpi=150)
     if report is not None:
         result.report(report, overwrite=True)
