@@ -9,7 +9,7 @@ from tradeoff.metrics.near_copies import near_copies
 from tradeoff.samples import Pair
 
 FAST = {"estimator": "kernel", "progress": False}
-ASKED = {"level": 0.95, "seed": 0, "progress": False}
+ASKED = {"level": 0.95, "seed": 0}
 
 
 def doubled(rng, x, scale=0.05):

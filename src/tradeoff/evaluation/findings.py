@@ -170,13 +170,11 @@ def warnings_of(
     return tuple(found)
 
 
-def near_copy_warnings(
-    verdict: Verdict | None, pair: Pair, settings: Settings, *, progress: bool
-) -> tuple[str, ...]:
+def near_copy_warnings(verdict: Verdict | None, pair: Pair, settings: Settings) -> tuple[str, ...]:
     """Samples that nearly repeat one another, where they may be why a loss was found."""
     if verdict is None or verdict.difference is None:
         return ()
-    found = near_copies(pair, level=settings.level, seed=settings.seed, progress=progress)
+    found = near_copies(pair, level=settings.level, seed=settings.seed)
     kinds = {"real": ("generated", "recall"), "generated": ("real", "precision")}
     return tuple(
         f"{percent(share)} of the {side} samples are near-copies: closer to another one than a "

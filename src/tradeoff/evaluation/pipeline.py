@@ -337,7 +337,7 @@ class Opened:
             verdict=verdict,
             findings=findings_of(verdict, measured.scores),
             warnings=warnings_of(measured, settings, pair.sizes, pair.columns)
-            + near_copy_warnings(verdict, pair, settings, progress=self.progress)
+            + near_copy_warnings(verdict, pair, settings)
             + self._protocol_warnings(),
             curve=curve,
             certificate=None if measured.curve is None else measured.curve.certificate,
