@@ -267,6 +267,10 @@ def test_the_command_answers_about_one_model_and_several(rng, real, tmp_path):
         (("curve.recall > 0.6", "--generated", "made.npy", "--wait", "1"), "must be a folder"),
         (("curve.recall > 0.6",), "`--generated` must be given"),
         (
+            ("curve.recall > 0.6", "--generated", "made.npy", "--ledger", "made.npy/kept"),
+            "cannot be created",
+        ),
+        (
             ("curve.recall", *THREE, "--plot", "looks.png"),
             "`--plot` draws one model, or two",
         ),

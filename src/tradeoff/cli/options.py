@@ -42,6 +42,7 @@ __all__ = [
     "Generated",
     "Json",
     "LedgerFolder",
+    "LooksReport",
     "NoSamples",
     "Out",
     "Overwrite",
@@ -98,6 +99,12 @@ Report = Annotated[
         "--report",
         help="Write a page with what the model misses and invents to this file (.html).",
         callback=_check_page,
+    ),
+]
+LooksReport = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", help="Write a page with all looks to this file (.html).", callback=_check_page
     ),
 ]
 NoSamples = Annotated[

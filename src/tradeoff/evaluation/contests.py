@@ -52,7 +52,6 @@ class SampledModel:
     threshold: float
     probed_real: BoolArray
     probed: FloatArray
-    used: int
     rejects: BoolArray = field(default_factory=lambda: np.zeros(0, bool))
     log_ratios: FloatArray = field(default_factory=lambda: np.zeros(0))
 
@@ -96,7 +95,6 @@ class SampledModel:
             threshold,
             probed_real=rule.log_ratio(real[:probe]) < threshold,
             probed=rule.log_ratio(first[:seen]),
-            used=len(first),
         )
 
     def count_real(self, rows: FloatArray) -> None:
@@ -107,8 +105,12 @@ class SampledModel:
         """Count more samples; False if there are none left."""
         found = self.batches.log_ratios(n, self.rule)
         self.log_ratios = np.concatenate((self.log_ratios, found))
-        self.used += len(found)
         return bool(len(found))
+
+    @property
+    def used(self) -> int:
+        """Number of samples so far, those that fitted the rule included."""
+        return self.batches.taken
 
     @property
     def passes(self) -> BoolArray:

@@ -20,6 +20,7 @@ from tradeoff._validation import check_count
 from tradeoff.data import GrowingFolder
 from tradeoff.engine.ledger import Ledger
 from tradeoff.evaluation.contests import PROBED, Contest, SampledModel
+from tradeoff.evaluation.counting import working_folder
 from tradeoff.evaluation.decisions import Answer, Decision, Look, Question
 from tradeoff.evaluation.pipeline import open_both
 from tradeoff.exceptions import InvalidInputError
@@ -135,6 +136,8 @@ def decide_sources(
         inputs = [getattr(source, "path", source) for source in (real, *generated.values())]
         files = [source for source in inputs if isinstance(source, (str, Path))]
         check_outputs([Path(ledger) / _LEDGER], inputs=files, overwrite=True)
+        with working_folder(ledger):
+            pass  # created, or told that it cannot be, before the work
     opened = open_both(real, {}, settings, progress=progress)
     settings, level = opened.settings, opened.settings.level
     rows, fitting = _parts(opened.reference, counts["pilot"], fits=rule is None, seed=settings.seed)
@@ -151,7 +154,7 @@ def decide_sources(
                 threshold=-np.log(asked.lam),
                 ledger=kept,
             )
-            for name, made in generated.items()
+            for name, made in track(generated.items(), "first samples", progress=progress)
         }
         for model in models.values():
             model.count_real(rows)
@@ -191,7 +194,6 @@ def _open_ledger(
         dict(reference.encoder),
         reference.side.digest_for(settings.seed),
     ]
-    Path(folder).mkdir(parents=True, exist_ok=True)
     plan = blake2b(json.dumps(about, default=str).encode(), digest_size=16).hexdigest()
     return Ledger(Path(folder) / _LEDGER, plan=plan)
 

@@ -71,6 +71,11 @@ class Question(Result):
         """In a sentence."""
         return f"{self.key} at λ = {self.lam:g}"
 
+    @property
+    def quantity(self) -> str:
+        """What is looked at: a value, or without a bar the difference of two."""
+        return self.name if self.bar is not None else f"difference of {self.name}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Look(Result):

@@ -29,10 +29,10 @@ def about_of(about: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What a result was made of and with, a row for each part that is known."""
     versions = about.get("versions", {})
     rows = [
-        ("samples", ", ".join(f"{n:,} {side}" for side, n in about["samples"].items())),
-        ("encoder", printable(str(about["encoder"]))),
+        ("samples", ", ".join(f"{n:,} {side}" for side, n in about.get("samples", {}).items())),
+        ("encoder", printable(str(about.get("encoder", "")))),
         ("columns", f"{about.get('columns', '')}"),
-        ("estimator", printable(str(about["estimator"]))),
+        ("estimator", printable(str(about.get("estimator", "")))),
         ("seed", str(about.get("seed", 0))),
         ("versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
     ]

@@ -71,7 +71,6 @@ class DecisionDisplay(Display):
             textcoords="offset points",
             ha="right",
         )
-        name = asked.name if asked.bar is not None else f"difference of {asked.name}"
-        ax.set(xlabel="generated samples that were counted", ylabel=name, xlim=(0, None))
+        ax.set(xlabel="generated samples that were counted", ylabel=asked.quantity, xlim=(0, None))
         ax.spines[["top", "right"]].set_visible(False)
         return self._finish(ax)

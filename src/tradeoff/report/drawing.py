@@ -112,7 +112,7 @@ def path_plot(sweep: Sweep) -> Plot:
             "is_hollow": not point.is_pareto,
             "is_best": point.value == sweep.best,
         }
-    return replace(plot, path=" ".join(f"{one['x']:g},{one['y']:g}" for one in plot.series))
+    return replace(plot, path=_line((one["x"], one["y"]) for one in plot.series))
 
 
 def looks_plot(decision: Decision, bar: float, name: str) -> Plot:
@@ -124,9 +124,6 @@ def looks_plot(decision: Decision, bar: float, name: str) -> Plot:
 
     def at(samples: float, value: float) -> tuple[float, float]:
         return _place(samples / last, (value - low) / (high - low))
-
-    def line(points: Iterable[tuple[float, float]]) -> str:
-        return " ".join(f"{x:g},{y:g}" for x, y in points)
 
     upper = [at(look.samples, look.high) for look in looks]
     lower = [at(look.samples, look.low) for look in looks]
@@ -142,8 +139,8 @@ def looks_plot(decision: Decision, bar: float, name: str) -> Plot:
     series = {
         "name": name,
         "color": COLORS[0],
-        "line": line(at(look.samples, look.value) for look in looks),
-        "band": line([*upper, *lower[::-1]]),
+        "line": _line(at(look.samples, look.value) for look in looks),
+        "band": _line([*upper, *lower[::-1]]),
         "bar": at(0.0, bar)[1],
         "end": at(last, looks[-1].value),
     }
@@ -193,7 +190,10 @@ def _shortened(name: str) -> str:
 
 def _points(curve: PRCurve, *, backwards: bool = False) -> str:
     slopes = BAND_SLOPES[::-1] if backwards else BAND_SLOPES
-    places = [_place(curve.recall(lam), curve.precision(lam)) for lam in slopes]
+    return _line(_place(curve.recall(lam), curve.precision(lam)) for lam in slopes)
+
+
+def _line(places: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in places)
 
 

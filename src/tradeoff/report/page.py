@@ -139,10 +139,8 @@ def _sweep_view(sweep: Sweep, samples: bool) -> dict[str, Any]:
 
 def _decision_view(decision: Decision) -> dict[str, Any]:
     asked = Question.parse(decision.question)
-    name, bar = asked.name, asked.bar
-    if bar is None:
-        name = f"difference of {name}"
-    looks: dict[str, Any] = {"along": f"{name} →", "rows": []}
+    bar = asked.bar
+    looks: dict[str, Any] = {"along": f"{asked.quantity} →", "rows": []}
     if decision.looks:
         looks["plot"] = looks_plot(decision, bar or 0.0, "no difference" if bar is None else "bar")
         looks["rows"] = [
