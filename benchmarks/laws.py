@@ -15,6 +15,8 @@ from tradeoff.core.divergence import KL, JensenShannon, Pearson
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_DRAWS = 20_000
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -63,6 +65,20 @@ def ring(generated: Mixture) -> Pair:
     return _on_grid(ring_mixture(8, 0.2), generated, grid)
 
 
+def scattered(d: int, points: int, sd: float) -> Pair:
+    """N(0, I) against Gaussians around so many draws of it, with the same variance in the mean.
+
+    Samples of a model that remembers points of its training, or of few latent values, are like
+    this. The truth is integrated over draws of both.
+    """
+    centers = np.random.default_rng(0).normal(size=(points, d)) * (1 - sd**2) ** 0.5
+    real = Mixture((1.0,), np.zeros((1, d)), (1.0,))
+    generated = Mixture((1 / points,) * points, centers, (sd,) * points)
+    rng = np.random.default_rng(1)
+    grid = np.concatenate((real(rng, _DRAWS), generated(rng, _DRAWS)))
+    return _on_grid(real, generated, grid, drawn=True)
+
+
 @dataclass(frozen=True)
 class Mixture:
     """Isotropic Gaussians with weights, means of shape (k, d) and standard deviations."""
@@ -97,8 +113,8 @@ def line_mixture(weights: list[float], means: list[float], sds: list[float]) -> 
     return Mixture(tuple(weights), np.array(means)[:, None], tuple(sds))
 
 
-def _on_grid(real: Mixture, generated: Mixture, grid: np.ndarray) -> Pair:
-    densities = _Densities(real, generated, grid)
+def _on_grid(real: Mixture, generated: Mixture, grid: np.ndarray, *, drawn: bool = False) -> Pair:
+    densities = _Densities(real, generated, grid, drawn)
     return Pair(
         real,
         generated,
@@ -109,15 +125,17 @@ def _on_grid(real: Mixture, generated: Mixture, grid: np.ndarray) -> Pair:
 
 @dataclass(frozen=True)
 class _Densities:
-    """Two densities on a grid, computed when they are asked for."""
+    """Two densities on an even grid, or on draws of both, computed when they are asked for."""
 
     real: Mixture
     generated: Mixture
     grid: np.ndarray
+    drawn: bool
 
     @cached_property
     def profile(self) -> RatioProfile:
-        return _profile(self.real.density(self.grid), self.generated.density(self.grid))
+        p, q = self.real.density(self.grid), self.generated.density(self.grid)
+        return _profile(p / (p + q), q / (p + q)) if self.drawn else _profile(p, q)
 
 
 def _profile(p: np.ndarray, q: np.ndarray) -> RatioProfile:
@@ -148,3 +166,9 @@ PAIRS: dict[str, Callable[[], Pair]] = {
     ),
 }
 """The pairs of the benchmark of known truths."""
+
+SCATTERED: dict[str, Callable[[], Pair]] = {
+    "scattered around 100 points, d = 8": lambda: scattered(8, 100, 0.3),
+    "scattered around 100 points, d = 16": lambda: scattered(16, 100, 0.5),
+}
+"""Pairs that differ only in how close samples lie together."""

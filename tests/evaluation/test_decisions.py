@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from scipy.stats import norm
 
-from benchmarks.sequential import Shifted
+from benchmarks.bench_sequential import Shifted
 from tests.cli.run import tradeoff
 from tradeoff import decide
 from tradeoff.data import GrowingFolder

@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.stats import gaussian_kde
 from threadpoolctl import threadpool_limits
 
-from tradeoff.ratio import Stack
+from benchmarks.laws import scattered
+from tradeoff import pr_curve
+from tradeoff.ratio import FrozenRule, Stack
+from tradeoff.ratio.kernel import KernelDensity
 
 
 @pytest.fixture(scope="module", params=[2, 64, 200], ids="{} columns".format)
@@ -45,3 +49,44 @@ def test_threads_do_not_matter():
 def test_no_rows_no_log_ratios(fitted):
     log_ratio, x = fitted
     assert log_ratio.log_ratio(x[:0]).shape == (0,)
+
+
+def test_samples_that_lie_close_together_are_told_from_spread_ones():
+    """Around 100 points in 8 columns: mean and covariance are equal, and no class is missing."""
+    pair = scattered(8, 100, 0.3)
+    samples = pair.draw(1500, 0)
+    without = Stack(tuple(m for m in Stack().members if not isinstance(m, KernelDensity)))
+    ours, blind = (
+        pr_curve(**samples, estimator=estimator, seed=0, progress=False).curve
+        for estimator in (Stack(), without)
+    )
+    truth = float(pair.precision(np.array([1.0]))[0])
+    assert truth - 0.02 < ours.precision(1.0) < truth + 0.25
+    assert blind.precision(1.0) > ours.precision(1.0) + 0.2
+
+
+@pytest.mark.parametrize("columns", [1, 3, 40])
+def test_kernel_densities_are_those_of_scipy(columns):
+    rng = np.random.default_rng(columns)
+    real, generated = rng.normal(0, 2, (400, columns)), rng.standard_t(3, (300, columns))
+    estimator = KernelDensity(bandwidths=(0.5,))
+    fitted = estimator.fit(real=real, generated=generated, seed=0)
+    x = np.concatenate((real[:50] * 1.1, 20 * generated[:10]))
+
+    def log_density(kernels, side):
+        density = gaussian_kde(fitted.project(side).T)
+        density.covariance = kernels.bandwidth**2 * np.eye(columns)
+        density.cho_cov = kernels.bandwidth * np.eye(columns)
+        density.log_det = 2 * columns * np.log(kernels.bandwidth * (2 * np.pi) ** 0.5)
+        return density.logpdf(fitted.project(x).T)
+
+    wanted = log_density(fitted.real, real) - log_density(fitted.generated, generated)
+    np.testing.assert_allclose(fitted.log_ratio(x), wanted, rtol=1e-4, atol=1e-2)
+
+
+def test_a_frozen_stack_has_narrow_kernels_in_place_of_densities():
+    rng = np.random.default_rng(0)
+    real, generated = rng.normal(size=(2, 600, 3))
+    rule = FrozenRule.fit(real=real, generated=generated)
+    assert "KernelDensity" not in rule.about["estimator"]
+    assert rule.about["estimator"].count("KernelLogistic") == 2

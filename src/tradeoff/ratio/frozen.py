@@ -25,8 +25,10 @@ from tradeoff.ratio.base import Projection, Standardizer
 from tradeoff.ratio.calibration import Isotonic
 from tradeoff.ratio.combination import Combiner, MemberScores, WeightedSum
 from tradeoff.ratio.compiled import AT_ONCE, BLOCK, PARTS, Ranges, Trees, compile_member
+from tradeoff.ratio.kernel import KernelDensity
+from tradeoff.ratio.kernel_logistic import KernelLogistic
 from tradeoff.ratio.registry import find_estimator
-from tradeoff.ratio.stack import FittedMembers
+from tradeoff.ratio.stack import FittedMembers, Stack
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tradeoff.ratio.base import Estimator
     from tradeoff.ratio.compiled import Floats
     from tradeoff.samples import Side
 
@@ -43,6 +46,7 @@ _PLACES = 8
 _CALIBRATION = 4  # of 8 places: a smaller part leaves the tails of the ratio uncertain
 _LEAST_SHARE = 0.02  # of the combined score, for a member to be kept
 _FARTHEST = 1e6
+_NARROW = 0.03  # sees modes that are much closer than most samples
 _SLOPES = np.geomspace(1 / 20, 20, 31)
 _SCHEMA = "tradeoff.FrozenRule"
 
@@ -88,11 +92,13 @@ class FrozenRule:
         Args:
             real: Features of real samples, shape (n, d).
             generated: Features of generated samples, shape (m, d).
-            estimator: A stack, or one of logistic, gaussians, trees and kernel-logistic.
+            estimator: A stack, or one of logistic, gaussians, trees and kernel-logistic. Kernel
+                densities in a stack, which cost thousands of kernels a sample, give way to a
+                regression on narrow kernels.
             seed: Seed of the estimator and of the part that calibrates.
         """
         pair = Pair.of(real=real, generated=generated)
-        model, seed = find_estimator(estimator), check_seed(seed)
+        model, seed = _quick(find_estimator(estimator)), check_seed(seed)
         members = getattr(model, "members", (model,))
         places = [side.keys_for(seed) % np.uint64(_PLACES) for side in pair]
         fitting = [side.x[place >= _CALIBRATION] for side, place in zip(pair, places, strict=True)]
@@ -306,6 +312,14 @@ class _Combined:
             for name, array in named.items()
             if array is not None
         }
+
+
+def _quick(estimator: Estimator) -> Estimator:
+    """A stack whose kernel densities are replaced by a regression on few narrow kernels."""
+    if not isinstance(estimator, Stack):
+        return estimator
+    narrow = KernelLogistic(bandwidth=_NARROW, landmarks=200)
+    return Stack(tuple(narrow if isinstance(m, KernelDensity) else m for m in estimator.members))
 
 
 def _kind(part: Any) -> str:

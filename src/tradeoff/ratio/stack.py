@@ -17,6 +17,7 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.base import MOST_COMPONENTS, Projection, in_padded_blocks
 from tradeoff.ratio.combination import Combiner, MemberScores
 from tradeoff.ratio.gaussian import Gaussians
+from tradeoff.ratio.kernel import KernelDensity
 from tradeoff.ratio.kernel_logistic import KernelLogistic
 from tradeoff.ratio.logistic import Logistic
 from tradeoff.ratio.trees import BoostedTrees
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Stack", "combines", "counting_values", "fit_members", "projected_columns", "row_caps"]
 
 _PARTS = 4
-_NARROW = 0.03  # sees modes that are much closer than most samples
+_SHARE = 1 / 6  # of the rows of slow members, in each part
 _OUTERMOST = 10
 _SMALLEST_GAP = 1e-6
 _FARTHEST = 1e6
@@ -45,7 +46,7 @@ def _default_members() -> tuple[Estimator, ...]:
         Gaussians(),
         Gaussians(shrunk=True),
         KernelLogistic(),
-        KernelLogistic(bandwidth=_NARROW, landmarks=200),
+        KernelDensity(),
     )
 
 
@@ -87,6 +88,7 @@ class Stack:
         real, generated = check_features(real=real, generated=generated)
         rng = np.random.default_rng(seed)
         parts = [rng.permutation(len(side)) % min(_PARTS, len(side)) for side in (real, generated)]
+        members = [_in_part(member) for member in self.members]
         fits: list[FittedMembers] = []
         scores: tuple[list[MemberScores], list[MemberScores]] = ([], [])
         for part in range(_PARTS):
@@ -94,7 +96,7 @@ class Stack:
                 side[where != part] if (where != part).any() else side
                 for side, where in zip((real, generated), parts, strict=True)
             ]
-            fitted = self.fit_members(rest[0], rest[1], seed)
+            fitted = FittedMembers.fit(members, rest[0], rest[1], seed + part)
             fits.append(fitted)
             for found, side, where in zip(scores, (real, generated), parts, strict=True):
                 found.append(fitted(side[where == part]))
@@ -171,6 +173,12 @@ class FittedMembers:
         ]
         hints = [np.empty((len(x), 0)), *(outside(x) for outside in self.ranges)]
         return MemberScores(np.concatenate(log_ratios, axis=1), np.concatenate(hints, axis=1))
+
+
+def _in_part(member: Estimator) -> Estimator:
+    """A member of one of the fits whose mean is taken; those that are slow to apply use less."""
+    with_share = getattr(member, "with_share", None)
+    return with_share(_SHARE) if with_share else member
 
 
 def _fit_member(member: Estimator, sides: dict[str, FloatArray], seed: int) -> LogRatio:
