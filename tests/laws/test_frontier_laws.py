@@ -268,6 +268,33 @@ def test_gaussian_family_round_trip():
     np.testing.assert_allclose(family.to_natural(family.to_mean(natural)), natural)
 
 
+@pytest.mark.parametrize("dim", [1, 3])
+def test_a_fitted_gaussian_has_the_moments_of_the_samples(dim):
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(50, dim)) @ rng.normal(size=(dim, dim)) + rng.normal(size=dim)
+    family = GaussianFamily(dim)
+    mean, covariance = family.moments(family.fit(samples))
+    centered = samples - samples.mean(axis=0)
+    np.testing.assert_allclose(mean, samples.mean(axis=0))
+    np.testing.assert_allclose(covariance, centered.T @ centered / 50)
+
+
+def test_no_gaussian_is_more_likely_than_the_fitted_one():
+    """Moments of the sufficient statistics, at which the mean log-likelihood has no slope."""
+    rng = np.random.default_rng(1)
+    samples, family = rng.normal(size=(40, 2)) + 1.0, GaussianFamily(2)
+    statistics = np.concatenate((samples.mean(axis=0), (samples.T @ samples / 40).ravel()))
+    best = family.fit(samples)
+    np.testing.assert_allclose(family.to_mean(best), statistics)
+
+    def likelihood(natural):
+        return natural @ statistics - family.log_partition(natural)
+
+    for _ in range(20):
+        other = family.natural(rng.normal(1, 0.1, 2), np.diag(rng.uniform(0.8, 1.2, 2)))
+        assert likelihood(other) < likelihood(best)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -292,3 +319,11 @@ def test_gaussian_mistakes_get_a_sentence():
         GaussianFamily(2).natural([0.0], [[1.0]])
     with pytest.raises(InvalidInputError, match="positive definite"):
         GaussianFamily(1).natural([0.0], [[-1.0]])
+    with pytest.raises(InvalidInputError, match=r"needs samples of shape \(n, 2\)"):
+        GaussianFamily(2).fit([[0.0], [1.0]])
+    with pytest.raises(InvalidInputError, match="must vary in all 2 directions"):
+        GaussianFamily(2).fit([[0.0, 0.0], [1.0, 2.0]])
+    with pytest.raises(InvalidInputError, match="must vary in all 2 directions"):
+        GaussianFamily(2).fit([[0.1, 0.2], [1.0, 2.0], [3.0, 6.0], [5.0, 10.0]])
+    with pytest.raises(InvalidInputError, match="`samples` must be finite"):
+        GaussianFamily(1).fit([[0.0], [np.nan]])

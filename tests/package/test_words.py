@@ -92,6 +92,7 @@ WORDS = {
     "weights": "weight of each sample",
     "weight": "weight of recall against precision, or of P against Q",
     "curve": "a precision-recall curve",
+    "frontiers": "one Rényi frontier, or several by name",
     "first": "the first of two models",
     "second": "the second of two models",
     "others": "more of the same",

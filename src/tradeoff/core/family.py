@@ -17,6 +17,7 @@ from tradeoff._validation import (
     FloatArray,
     check_choice,
     check_count,
+    check_features,
     check_number,
     check_numbers,
     check_shares,
@@ -163,6 +164,36 @@ class GaussianFamily(ExponentialFamily):
             raise InvalidInputError("`covariance` must be positive definite.")
         precision = np.linalg.inv(covariance)
         return np.concatenate((precision @ mean, -0.5 * precision.ravel()))
+
+    def fit(self, samples: npt.ArrayLike) -> FloatArray:
+        """The natural parameter of the Gaussian of maximum likelihood.
+
+        It has the mean of the samples, and their covariance with divisor n.
+
+        Args:
+            samples: Samples, shape (n, d), with more samples than dimensions.
+
+        Example:
+            >>> import numpy as np
+            >>> from tradeoff.core.family import GaussianFamily
+            >>> family = GaussianFamily(1)
+            >>> mean, covariance = family.moments(family.fit([[-1.0], [1.0], [3.0], [5.0]]))
+            >>> mean, covariance
+            (array([2.]), array([[5.]]))
+        """
+        (rows,) = check_features(samples=samples)
+        if rows.shape[1] != self.dim:
+            raise InvalidInputError(
+                f"A Gaussian of dimension {self.dim} needs samples of shape (n, {self.dim}). "
+                f"Got {rows.shape}."
+            )
+        mean = rows.mean(axis=0)
+        if np.linalg.matrix_rank(rows - mean) < self.dim:
+            raise InvalidInputError(
+                f"`samples` must vary in all {self.dim} directions, which takes at least "
+                f"{self.dim + 1} samples. Got {len(rows)}."
+            )
+        return self.natural(mean, np.atleast_2d(np.cov(rows, rowvar=False, bias=True)))
 
     def moments(self, natural: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean of shape (d,) and covariance of shape (d, d) of a natural parameter."""

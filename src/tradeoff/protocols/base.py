@@ -14,6 +14,7 @@ from tradeoff.neighbors.support import FOUR
 from tradeoff.protocols.neighbors import NeighborRecipe
 from tradeoff.protocols.sajjadi import Sajjadi2018
 from tradeoff.protocols.simon import Simon2019
+from tradeoff.protocols.text import LeBronnec2024, Pillutla2021
 from tradeoff.provenance import software_versions
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Published:
 
 _INCEPTION = "inception-2015-12-05.pt"
 _VGG = "vgg16.pt"
+_GPT2 = "gpt2-large, last token"
 
 PROTOCOLS: dict[str, Published] = {
     "sajjadi-2018": Published(
@@ -87,6 +89,10 @@ PROTOCOLS: dict[str, Published] = {
         ),
         "Salvy et al. 2026",
     ),
+    "pillutla-2021": Published(
+        Pillutla2021(), "MAUVE, Pillutla et al. 2021, mauve-text 0.4", _GPT2, "5,000 of each"
+    ),
+    "lebronnec-2024": Published(LeBronnec2024(), "Le Bronnec et al. 2024", _GPT2, "4,000 of each"),
 }
 """Every recipe with its published settings, by name."""
 
@@ -133,7 +139,7 @@ def reproduce(
     Args:
         protocol: Name in `PROTOCOLS`.
         real: Features of real samples, shape (n, d).
-        generated: Features of generated samples, shape (m, d); curves require samples of one size.
+        generated: Features of generated samples, shape (m, d); some recipes require m = n.
         seed: Seed of everything random.
         progress: False silences the progress line.
 

@@ -3,12 +3,14 @@
 from tradeoff.report.decision import DecisionDisplay
 from tradeoff.report.display import PRCurveDisplay
 from tradeoff.report.evaluation import ComparisonDisplay, EvaluationDisplay, SweepDisplay
+from tradeoff.report.frontiers import FrontierDisplay
 from tradeoff.report.sampling import PlanDisplay, ReliabilityDisplay
 
 __all__ = [
     "ComparisonDisplay",
     "DecisionDisplay",
     "EvaluationDisplay",
+    "FrontierDisplay",
     "PRCurveDisplay",
     "PlanDisplay",
     "ReliabilityDisplay",

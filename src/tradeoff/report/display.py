@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tradeoff._validation import FloatArray
 
-__all__ = ["PRCurveDisplay", "plain"]
+__all__ = ["PRCurveDisplay", "draw_frame", "plain"]
 
 _HEADLINES = (
     (HEADLINE_PRECISION_LAM, "^", f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
@@ -72,7 +72,7 @@ class PRCurveDisplay(Display):
         """
         ax = axes_or_new(ax, height=5.0)
         colors = colors_of(color, len(self.curves))
-        _draw_frame(ax)
+        draw_frame(ax)
         for i, (name, curve) in enumerate(self.curves.items()):
             recall, precision = _outline(curve)
             ax.plot(
@@ -99,7 +99,8 @@ def _outline(curve: PRCurve) -> tuple[FloatArray, FloatArray]:
     return curve.recall(lam), curve.precision(lam)
 
 
-def _draw_frame(ax: Axes) -> None:
+def draw_frame(ax: Axes) -> None:
+    """The plane of recall and precision, with its diagonal."""
     ax.set(xlim=(0, _LIMIT), ylim=(0, _LIMIT), aspect="equal", xlabel="recall", ylabel="precision")
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=":", zorder=1)
     ax.annotate(
