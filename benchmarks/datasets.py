@@ -287,3 +287,4 @@ if __name__ == "__main__":
     wanted = QUICK if parser.parse_args().quick else FULL
     for prepare in (cifar10, fashion_mnist, texts):
         prepare(wanted)
+    mnist_pixels()

@@ -1,0 +1,88 @@
+"""The gallery of the papers' experiments at full size; also draws the pictures of its page.
+
+A row is a claim of a paper: our number, the limits within which it agrees, and what limits us where
+it does not.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import time
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.harness import Row, Summary, run
+from examples.papers import MODULES
+from examples.parts.style import neutral
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from examples.papers.gallery import Experiment
+
+PICTURES = Path(__file__).parents[1] / "docs" / "_static" / "papers"
+LONGEST = 7200.0
+WHOLE = "whole gallery, over two hours"
+
+
+def experiments() -> dict[str, Experiment]:
+    """All of them, by paper and name."""
+    found: dict[str, Experiment] = {}
+    for module in MODULES:
+        paper = "-".join(module.split("_")[:2])
+        for one in importlib.import_module(f"examples.papers.{module}").EXPERIMENTS:
+            found[f"{paper}, {one.name}"] = one
+    return found
+
+
+@cache
+def measured(name: str) -> tuple[dict[str, float], float]:
+    """The numbers of an experiment and its seconds; its picture is written on the way."""
+    begun = time.perf_counter()
+    experiment = experiments()[name]
+    values, shown = experiment.measure(False)
+    taken = time.perf_counter() - begun
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with neutral():
+        experiment.draw(shown).savefig(PICTURES / f"{experiment.name}.png", dpi=160)
+    return dict(values), taken
+
+
+def claim_row(name: str, number: str) -> Row:
+    """One claim of an experiment; the first one also has the time of the experiment."""
+    experiment = experiments()[name]
+    claim = experiment.claims[number]
+    values, taken = measured(name)
+    found: Row = {
+        "the paper": claim.printed,
+        "ours": values[number],
+        "from": claim.low if math.isfinite(claim.low) else None,
+        "to": claim.high if math.isfinite(claim.high) else None,
+        "agrees": "yes" if claim.holds(values[number]) else f"no: {claim.why_not}",
+    }
+    first = number == next(iter(experiment.claims))
+    return found | ({"seconds": taken} if first else {})
+
+
+def whole(rows: dict[str, Row]) -> Row:
+    """The time of all experiments."""
+    taken = sum(row.get("seconds", 0.0) for row in rows.values())
+    return {"seconds": taken, "ratio": taken / LONGEST, "bar": 1.0}
+
+
+def cases() -> dict[str, Callable[[], Row] | Summary]:
+    """A row for every claim, and the time of all of them."""
+    made: dict[str, Callable[[], Row] | Summary] = {
+        f"{name}: {number}": partial(claim_row, name, number)
+        for name, experiment in experiments().items()
+        for number in experiment.claims
+    }
+    return made | {WHOLE: Summary(whole)}
+
+
+CASES = cases()
+
+if __name__ == "__main__":
+    run("papers", "Experiments of the papers", CASES)

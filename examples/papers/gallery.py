@@ -1,0 +1,109 @@
+"""Experiments of the papers: what is measured, what the paper says of it, and a picture.
+
+Each module of this folder is one paper:
+
+    python -m examples.papers.djolonga_2020 --output pictures
+    python -m examples.papers.djolonga_2020 --only gaussians --quick --output pictures
+"""
+
+import argparse
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from matplotlib.figure import Figure
+
+from examples.parts.style import neutral
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says about one number.
+
+    Args:
+        printed: the claim, in our words, with its place in the paper.
+        low: the smallest value that agrees with it.
+        high: the largest value that agrees with it.
+        quick: both limits for an experiment of reduced size, if they differ.
+        why_not: what limits us, or what is wrong in the paper, if our figure does not agree.
+    """
+
+    printed: str
+    low: float = -math.inf
+    high: float = math.inf
+    quick: tuple[float, float] | None = None
+    why_not: str = ""
+
+    def holds(self, value: float, *, quick: bool = False) -> bool:
+        """Whether a measured value agrees."""
+        low, high = self.quick if quick and self.quick else (self.low, self.high)
+        return low <= value <= high
+
+
+class Measured(NamedTuple):
+    """Results of an experiment.
+
+    Args:
+        values: a number for each claim, by its name.
+        shown: what the picture needs.
+    """
+
+    values: Mapping[str, float]
+    shown: Any
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a paper.
+
+    Args:
+        name: of the file of its picture, and on the command line.
+        title: what it shows, in a sentence.
+        claims: what the paper says, by the name of the number.
+        measure: runs the experiment, with True at reduced size.
+        draw: makes the picture of what was measured.
+    """
+
+    name: str
+    title: str
+    claims: Mapping[str, Claim]
+    measure: Callable[[bool], Measured]
+    draw: Callable[[Any], Figure]
+
+    def __post_init__(self) -> None:
+        if not self.claims:
+            raise ValueError(f"{self.name} needs a claim")
+
+
+def rows(experiment: Experiment, values: Mapping[str, float], *, quick: bool) -> list[list[str]]:
+    """A line for each claim: its name, our number, what agrees, and whether it does."""
+    found = []
+    for name, claim in experiment.claims.items():
+        low, high = claim.quick if quick and claim.quick else (claim.low, claim.high)
+        agrees = "agrees" if claim.holds(values[name], quick=quick) else "differs"
+        found.append([name, f"{values[name]:.4g}", f"{low:.4g} to {high:.4g}", agrees])
+    return found
+
+
+def main(experiments: Sequence[Experiment], description: str) -> None:
+    """Run the experiments of a paper: print each claim with our number, write the pictures."""
+    names = [experiment.name for experiment in experiments]
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=Path(), help="folder of the pictures")
+    parser.add_argument("--only", choices=names, nargs="+", default=names)
+    parser.add_argument("--quick", action="store_true", help="reduced size")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    for experiment in experiments:
+        if experiment.name not in options.only:
+            continue
+        measured = experiment.measure(options.quick)
+        print(f"{experiment.name}: {experiment.title}")
+        for line in rows(experiment, measured.values, quick=options.quick):
+            print("  " + "  ".join(line))
+        path = options.output / f"{experiment.name}.png"
+        with neutral():
+            experiment.draw(measured.shown).savefig(path, dpi=100 if options.quick else 200)
+        print(f"  wrote {path}")

@@ -1,0 +1,48 @@
+"""The experiments of the papers agree with their claims at reduced size."""
+
+import importlib
+
+import pytest
+from matplotlib import pyplot as plt
+
+from examples.papers import MODULES
+from examples.papers.gallery import Claim, Experiment, Measured, main
+
+pytestmark = pytest.mark.torch
+
+EXPERIMENTS = [
+    experiment
+    for module in MODULES
+    for experiment in importlib.import_module(f"examples.papers.{module}").EXPERIMENTS
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda one: one.name)
+def test_claims_hold_at_reduced_size(experiment, tmp_path):
+    measured = experiment.measure(True)
+    assert measured.values.keys() == experiment.claims.keys()
+    for name, claim in experiment.claims.items():
+        agrees = claim.holds(measured.values[name], quick=True)
+        assert agrees or claim.why_not, f"{name}: {measured.values[name]}"
+    experiment.draw(measured.shown).savefig(tmp_path / "picture.png")
+
+
+def test_names_are_unique():
+    names = [experiment.name for experiment in EXPERIMENTS]
+    assert len(set(names)) == len(names)
+
+
+def test_a_claim_that_does_not_hold_is_told(tmp_path, monkeypatch, capsys):
+    experiment = Experiment(
+        "demo",
+        "A demonstration",
+        {"one": Claim("it is one", 0.9, 1.1), "two": Claim("it is two", 1.9, 2.1, (0.0, 1.0))},
+        lambda quick: Measured({"one": 1.0, "two": 2.0}, quick),
+        lambda _: plt.figure(),
+    )
+    monkeypatch.setattr("sys.argv", ["demo", "--quick", "--output", str(tmp_path / "new")])
+    main([experiment], "A demonstration")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines[1:3]] == ["agrees", "differs"]
+    assert (tmp_path / "new" / "demo.png").exists()
