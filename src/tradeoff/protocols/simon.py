@@ -28,6 +28,7 @@ __all__ = ["Simon2019"]
 
 _BETAS = (0.9, 0.999)
 _EPSILON = 1e-8
+_STREAM = 2019
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Simon2019:
     ) -> tuple[PRCurve, dict[str, float]]:
         """Curve and scores of samples of shape (n, d) each."""
         real, generated = check_equal_samples("simon-2019", real=real, generated=generated)
-        rng = np.random.default_rng(seed)
+        # A stream of its own: whoever drew the samples with `default_rng(seed)` has the same coins.
+        rng = np.random.default_rng([seed, _STREAM])
         coin = rng.random(len(real)) < 0.5
         training = np.where(coin[:, None], real, generated).astype(np.float32)
         with threadpool_limits(1):
