@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.stats import gaussian_kde
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from benchmarks.laws import scattered
@@ -66,7 +67,7 @@ def test_samples_that_lie_close_together_are_told_from_spread_ones():
 
 
 @pytest.mark.parametrize("columns", [1, 3, 40])
-def test_kernel_densities_are_those_of_scipy(columns):
+def test_kernel_densities_are_means_of_gaussians(columns):
     rng = np.random.default_rng(columns)
     real, generated = rng.normal(0, 2, (400, columns)), rng.standard_t(3, (300, columns))
     estimator = KernelDensity(bandwidths=(0.5,))
@@ -74,11 +75,9 @@ def test_kernel_densities_are_those_of_scipy(columns):
     x = np.concatenate((real[:50] * 1.1, 20 * generated[:10]))
 
     def log_density(kernels, side):
-        density = gaussian_kde(fitted.project(side).T)
-        density.covariance = kernels.bandwidth**2 * np.eye(columns)
-        density.cho_cov = kernels.bandwidth * np.eye(columns)
-        density.log_det = 2 * columns * np.log(kernels.bandwidth * (2 * np.pi) ** 0.5)
-        return density.logpdf(fitted.project(x).T)
+        squares = cdist(fitted.project(x), fitted.project(side), "sqeuclidean")
+        sums = logsumexp(-0.5 * squares / kernels.bandwidth**2, axis=1)
+        return sums - np.log(len(side)) - columns * np.log(kernels.bandwidth)
 
     wanted = log_density(fitted.real, real) - log_density(fitted.generated, generated)
     np.testing.assert_allclose(fitted.log_ratio(x), wanted, rtol=1e-4, atol=1e-2)
