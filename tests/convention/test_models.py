@@ -125,7 +125,7 @@ def test_a_mode_dropping_model(door):
 @every_door
 def test_an_outlier_ridden_model(door):
     precision, recall = verdict(door, outlier_ridden)
-    assert precision < 0.8
+    assert precision < 0.85  # swapped sides would give about 1
     assert recall > 0.45
 
 
