@@ -36,9 +36,13 @@ class Claim:
     quick: tuple[float, float] | None = None
     why_not: str = ""
 
+    def limits(self, *, quick: bool) -> tuple[float, float]:
+        """The smallest and the largest value that agree."""
+        return self.quick if quick and self.quick else (self.low, self.high)
+
     def holds(self, value: float, *, quick: bool = False) -> bool:
         """Whether a measured value agrees."""
-        low, high = self.quick if quick and self.quick else (self.low, self.high)
+        low, high = self.limits(quick=quick)
         return low <= value <= high
 
 
@@ -81,7 +85,7 @@ def rows(experiment: Experiment, values: Mapping[str, float], *, quick: bool) ->
     """A line for each claim: its name, our number, what agrees, and whether it does."""
     found = []
     for name, claim in experiment.claims.items():
-        low, high = claim.quick if quick and claim.quick else (claim.low, claim.high)
+        low, high = claim.limits(quick=quick)
         agrees = "agrees" if claim.holds(values[name], quick=quick) else "differs"
         found.append([name, f"{values[name]:.4g}", f"{low:.4g} to {high:.4g}", agrees])
     return found

@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
-from benchmarks.laws import scattered
+from benchmarks.laws import SCATTERED
 from tradeoff import pr_curve
 from tradeoff.ratio import FrozenRule, Stack
 from tradeoff.ratio.kernel import KernelDensity
@@ -54,7 +54,7 @@ def test_no_rows_no_log_ratios(fitted):
 
 def test_samples_that_lie_close_together_are_told_from_spread_ones():
     """Around 100 points in 8 columns: mean and covariance are equal, and no class is missing."""
-    pair = scattered(8, 100, 0.3)
+    pair = SCATTERED["scattered around 100 points, d = 8"]()
     samples = pair.draw(1500, 0)
     without = Stack(tuple(m for m in Stack().members if not isinstance(m, KernelDensity)))
     ours, blind = (

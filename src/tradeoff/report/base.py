@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from tradeoff._validation import check_type
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -14,11 +16,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "Display", "axes_or_new", "colors_of", "legend_below"]
+__all__ = ["COLORS", "Display", "axes_or_new", "colors_of", "legend_below", "named"]
 
 # Okabe-Ito, told apart by color-blind readers and on paper; black first would hide the axes.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _DPI = 100
+
+T = TypeVar("T")
 
 
 class Display(ABC):
@@ -51,6 +55,19 @@ class Display(ABC):
         self.ax_ = ax
         self.figure_ = ax.figure.figure  # the root, also from within a subfigure
         return self
+
+
+def named(argument: str, things: T | Mapping[str, T], kind: type[T], noun: str) -> dict[str, T]:
+    """Things by name, from one of them (without a name) or several by name."""
+    if isinstance(things, kind):
+        return {"": things}
+    check_type(argument, things, Mapping)
+    found = dict(cast("Mapping[str, T]", things))
+    if not found:
+        raise InvalidInputError(f"`{argument}` must hold at least one {noun}. Got none.")
+    for thing in found.values():
+        check_type(argument, thing, kind)
+    return found
 
 
 def axes_or_new(ax: Axes | None, *, height: float) -> Axes:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from tradeoff._text import printable
-from tradeoff._validation import check_type
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.exceptions import InvalidInputError
-from tradeoff.report.base import Display, axes_or_new, colors_of, legend_below
+from tradeoff.report.base import Display, axes_or_new, colors_of, legend_below, named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -48,13 +45,7 @@ class PRCurveDisplay(Display):
     """
 
     def __init__(self, curves: PRCurve | Mapping[str, PRCurve]) -> None:
-        curves = {"": curves} if isinstance(curves, PRCurve) else curves
-        check_type("curves", curves, Mapping)
-        if not curves:
-            raise InvalidInputError("`curves` must hold at least one curve. Got none.")
-        for curve in curves.values():
-            check_type("curves", curve, PRCurve)
-        self.curves = dict(curves)
+        self.curves = named("curves", curves, PRCurve, "curve")
 
     def plot(
         self,

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
-from tradeoff._validation import check_type
 from tradeoff.core.frontier import RenyiFrontier
-from tradeoff.exceptions import InvalidInputError
-from tradeoff.report.base import Display, axes_or_new, colors_of, legend_below
+from tradeoff.report.base import Display, axes_or_new, colors_of, legend_below, named
 from tradeoff.report.display import draw_frame, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -48,13 +45,7 @@ class FrontierDisplay(Display):
     """
 
     def __init__(self, frontiers: RenyiFrontier | Mapping[str, RenyiFrontier]) -> None:
-        frontiers = {"": frontiers} if isinstance(frontiers, RenyiFrontier) else frontiers
-        check_type("frontiers", frontiers, Mapping)
-        if not frontiers:
-            raise InvalidInputError("`frontiers` must hold at least one frontier. Got none.")
-        for frontier in frontiers.values():
-            check_type("frontiers", frontier, RenyiFrontier)
-        self.frontiers = dict(frontiers)
+        self.frontiers = named("frontiers", frontiers, RenyiFrontier, "frontier")
 
     def plot(self, ax: Axes | None = None, *, color: str | Sequence[str] | None = None) -> Self:
         """Draw on the given axes, or on a new figure; `figure_` and `ax_` hold the result.
