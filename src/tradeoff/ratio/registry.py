@@ -80,6 +80,16 @@ ESTIMATORS: Registry[EstimatorDeclaration] = Registry(
         EstimatorDeclaration(
             "neighbors", "counts among nearest neighbors", "tradeoff.ratio.neighbors:Neighbors"
         ),
+        *(
+            EstimatorDeclaration(
+                f"balls-{kind}", about, "tradeoff.ratio.balls:BallCounts", {"balls": kind}
+            )
+            for kind, about in (
+                ("improved", "counts of the balls of improved precision and recall"),
+                ("kernel", "counts of balls of one radius for each side"),
+                ("coverage", "counts in balls around a sample, as in coverage"),
+            )
+        ),
         EstimatorDeclaration(
             "stack", "learned combination of several estimators", "tradeoff.ratio.stack:Stack"
         ),

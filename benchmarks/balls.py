@@ -1,0 +1,51 @@
+"""Whole curves from counts of balls: errors against known truths, and the default next to them.
+
+The error is that of `bench_truth`: the largest one over λ in [1/20, 20], relative to min(1, λ).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.bench_truth import LAM, curve_in_one_process, over_seeds
+from benchmarks.harness import Row, run
+from benchmarks.laws import PAIRS, SCATTERED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ESTIMATORS = ("balls-improved", "balls-kernel", "balls-coverage", "neighbors", "stack")
+KNOWN = PAIRS | SCATTERED
+N = 2000
+SEEDS = 5
+_CLOSEST = 0.02
+
+
+def errors(name: str, n: int, seed: int) -> dict[str, float]:
+    """The largest relative error by each estimator on one pair of samples."""
+    pair = KNOWN[name]()
+    truth, samples = pair.precision(LAM), pair.draw(n, 9000 + seed)
+    found = {}
+    for estimator in ESTIMATORS:
+        curve = curve_in_one_process(samples, estimator=estimator, seed=seed).curve
+        found[estimator] = float(np.max(np.abs(curve.precision(LAM) - truth) / np.minimum(1, LAM)))
+    return found
+
+
+def known_truth(name: str, *, n: int = N, seeds: int = SEEDS) -> Row:
+    """Mean errors; the default must not be worse than the best of the others by more than 0.02."""
+    found = over_seeds(partial(errors, name, n), seeds)
+    row = {method: float(np.mean([one[method] for one in found])) for method in ESTIMATORS}
+    best = min(value for method, value in row.items() if method != "stack")
+    return row | {"ratio": row["stack"] - best, "bar": _CLOSEST}
+
+
+CASES: dict[str, Callable[[], Row]] = {name: partial(known_truth, name) for name in KNOWN}
+
+if __name__ == "__main__":
+    run(
+        "balls", "Largest relative error of curves from balls, N = 2,000, mean of five seeds", CASES
+    )
