@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from tradeoff._validation import FloatArray, check_positive, check_type, check_vector
 from tradeoff.core.frontier import renyi_frontier
+from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.core.profile import RatioProfile
 
 if TYPE_CHECKING:
@@ -18,18 +19,26 @@ if TYPE_CHECKING:
 __all__ = ["mauve"]
 
 _LOGIT_RANGE = 40.0
+_HELD_OUT_SHARES = expit(np.linspace(-15.0, 15.0, 241))
 
 
 def mauve(
-    profile: RatioProfile, *, scaling: float = 5.0, weight: npt.ArrayLike | None = None
+    source: RatioProfile | HeldOutLogRatios,
+    *,
+    scaling: float = 5.0,
+    weight: npt.ArrayLike | None = None,
 ) -> float:
     r"""MAUVE: area under :math:`(e^{-c\,\mathrm{KL}(Q\|R_t)}, e^{-c\,\mathrm{KL}(P\|R_t)})`.
 
     :math:`R_t = tP + (1-t)Q`, closed by (1, 0) and (0, 1). It is 1 for identical
     distributions and :math:`\Gamma(c+1)^2/\Gamma(2c+1)`, not 0, for disjoint ones.
 
+    From held-out log-ratios, each divergence is replaced by its dual bound
+    :math:`\mathbb{E}_P[\log s] + 1 - \mathbb{E}_{R_t}[s]` with :math:`s = r/(tr + 1 - t)`, whose
+    expectation is never above the divergence. A bad ratio thus raises the area.
+
     Args:
-        profile: Profile of p/q.
+        source: Profile of p/q, or held-out log-ratios.
         scaling: Constant :math:`c > 0`.
         weight: Weights :math:`1 - t` on Q in (0, 1) at which the curve is sampled and joined by
             straight lines, as in the published code; the exact area if not given.
@@ -44,16 +53,18 @@ def mauve(
     References:
         :cite:`pillutla2021`.
     """
-    check_type("profile", profile, RatioProfile)
+    check_type("source", source, RatioProfile, HeldOutLogRatios)
     scaling = check_positive("scaling", scaling)
-    if weight is not None:
-        path = np.sort(check_vector("weight", weight))[::-1]
-        points = renyi_frontier(profile, order=1.0, kind="inclusive", weight=path)
-        x = np.concatenate(([1.0], points.recall**scaling, [0.0]))
-        y = np.concatenate(([0.0], points.precision**scaling, [1.0]))
-        return float(np.trapezoid(x, y))
+    path = None if weight is None else np.sort(check_vector("weight", weight))[::-1]
+    if isinstance(source, HeldOutLogRatios):
+        shares = _HELD_OUT_SHARES if path is None else 1.0 - path
+        costs = _dual_bounds(source, shares), _dual_bounds(source.swap(), 1.0 - shares)
+        return _area(*(np.exp(-scaling * cost) for cost in costs))
+    if path is not None:
+        points = renyi_frontier(source, order=1.0, kind="inclusive", weight=path)
+        return _area(points.precision**scaling, points.recall**scaling)
 
-    real, generated = profile.laws
+    real, generated = source.laws
 
     def height(s: float) -> float:
         """y at t = σ(s)."""
@@ -72,6 +83,25 @@ def mauve(
 
     area, _ = quad(strip, -_LOGIT_RANGE, _LOGIT_RANGE, epsabs=1e-11, epsrel=1e-11, limit=500)
     return float(area) + width(_LOGIT_RANGE)
+
+
+def _area(precision: FloatArray, recall: FloatArray) -> float:
+    """Under straight lines between points, closed by (1, 0) and (0, 1)."""
+    x = np.concatenate(([1.0], recall, [0.0]))
+    return float(np.trapezoid(x, np.concatenate(([0.0], precision, [1.0]))))
+
+
+def _dual_bounds(held_out: HeldOutLogRatios, shares: FloatArray) -> FloatArray:
+    """Lower bounds of KL(P‖R) for R = tP + (1 - t)Q and each share t, at least 0."""
+    real, generated = held_out.laws
+    bounds = np.empty(shares.size)
+    with np.errstate(over="ignore", divide="ignore"):
+        odds = [np.exp(-side.log_ratio) for side in (real, generated)]
+        for i, t in enumerate(shares):
+            in_real, in_generated = (1.0 / (t + (1.0 - t) * side) for side in odds)
+            mean = t * (real.weight @ in_real) + (1.0 - t) * (generated.weight @ in_generated)
+            bounds[i] = real.weight @ np.log(in_real) + 1.0 - mean
+    return np.maximum(bounds, 0.0)
 
 
 def _log_mixture(s: float, log_ratio: FloatArray) -> FloatArray:

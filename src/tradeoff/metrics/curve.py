@@ -5,24 +5,34 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy.stats import t as student
+
 from tradeoff._sides import Sides
+from tradeoff.core.divergence.mixture import FrontierIntegral
+from tradeoff.core.frontier_area import mauve
 from tradeoff.core.headline import HEADLINE_SLOPES
+from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES, diagnose_pair
-from tradeoff.curves.estimate import estimate_curve
+from tradeoff.curves.estimate import CurveEstimate, estimate_curve
 from tradeoff.curves.repeats import Repeats
 from tradeoff.metrics.family import Measured, MeasuredCurve, Request
 from tradeoff.metrics.score import Score
 from tradeoff.samples import Pair, Side
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tradeoff.core.curve import PRCurve
-    from tradeoff.curves import CurveEstimate
 
-__all__ = ["curve_scores", "measure"]
+__all__ = ["curve_scores", "measure", "resampled_folds"]
 
 _FEWEST_GROUPS = 20
+_FRONTIER: dict[str, tuple[Callable[[HeldOutLogRatios], float], float]] = {
+    "frontier.mauve": (mauve, 1.0),
+    "frontier.integral": (lambda found: FrontierIntegral().of_curve(found.curve()), 0.0),
+}
+"""Functions of held-out log-ratios by key, and their values for identical distributions."""
 
 
 def measure(pair: Pair, request: Request) -> Measured:
@@ -73,11 +83,16 @@ def curve_scores(keys: Sequence[str], curve: MeasuredCurve, level: float) -> dic
 
 
 def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
-    """Precision and recall have intervals of their own; of the rest, the ends of the band.
+    """Area and F-score have the ends of the band as limits, the rest intervals of its own.
 
-    When both sides come from the real data the true value is 1, whatever the features.
+    When both sides come from the real data the true value is known, whatever the features.
     """
-    if key in ("curve.area", "curve.f_score"):
+    value: float | None
+    expected = 1.0
+    if key in _FRONTIER and isinstance(curve.estimate, CurveEstimate):
+        function, expected = _FRONTIER[key]
+        value, low, high = resampled_folds(curve.estimate, function, level)
+    elif key in ("curve.area", "curve.f_score"):
         value, low, high = (
             _summary(key, line) for line in (curve.band, curve.band.lower, curve.band.upper)
         )
@@ -87,7 +102,27 @@ def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
     low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
     if curve.has_few_values:
         low, high = 0.0, 1.0
-    return Score(value=float(value or 0.0), low=low, high=high, expected=1.0)
+    return Score(value=float(value or 0.0), low=low, high=high, expected=expected)
+
+
+def resampled_folds(
+    estimate: CurveEstimate, function: Callable[[HeldOutLogRatios], float], level: float
+) -> tuple[float, float | None, float | None]:
+    """A function of the held-out log-ratios within [0, 1], and its interval by Student's t.
+
+    Each fold is left out in turn (jackknife). The folds' rules differ, so the interval covers the
+    mean over repeated samples, not only over those that are counted. A single split has none.
+    """
+    sides = estimate.sides
+    value = min(max(function(estimate.held_out), 0.0), 1.0)
+    folds = np.unique(sides.real.folds[sides.real.counted])
+    if len(folds) < 2:
+        return value, None, None
+    kept = [[side.log_ratios[side.counted & (side.folds != i)] for side in sides] for i in folds]
+    without = [function(HeldOutLogRatios(real=x, generated=y)) for x, y in kept]
+    error = np.std(without) * np.sqrt(len(folds) - 1)
+    reach = float(student.ppf((1 + level) / 2, len(folds) - 1) * error)
+    return value, max(value - reach, 0.0), min(value + reach, 1.0)
 
 
 def _summary(key: str, curve: PRCurve | None) -> float | None:

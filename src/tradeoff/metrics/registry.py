@@ -115,6 +115,18 @@ FAMILIES: Registry[Family] = Registry(
             is_counted=True,
         ),
         Family(
+            "frontier",
+            "tradeoff.metrics.curve:measure",
+            (
+                Metric("frontier.mauve", "MAUVE from held-out log-ratios; errs upward"),
+                Metric(
+                    "frontier.integral",
+                    "divergence from both sides' mixtures; 0 is best, errs downward",
+                    "lower",
+                ),
+            ),
+        ),
+        Family(
             "knn",
             _NEIGHBORS,
             (
@@ -230,6 +242,7 @@ _USUAL_NAMES = {
     "improved_precision": "knn.precision",
     "improved_recall": "knn.recall",
     "prdc": "knn",
+    "mauve": "frontier.mauve",
 }
 """Names of the same quantities elsewhere; results have the key of the registry in any case."""
 

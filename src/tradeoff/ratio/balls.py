@@ -94,7 +94,7 @@ class BallLogRatio:
         nth = self.k - 1
         reach = squares.map(lambda found: np.partition(found, nth, axis=1)[:, [nth]])
         sizes = np.log(len(self.sides.real) / len(self.sides.generated))
-        return 0.5 * _log_quotient(squares, Sides(reach.generated, reach.real)) - sizes
+        return np.asarray(0.5 * _log_quotient(squares, Sides(reach.generated, reach.real)) - sizes)
 
 
 def _log_quotient(squares: Sides[FloatArray], radii: Sides[FloatArray]) -> FloatArray:
