@@ -67,15 +67,24 @@ def measure(
 
 def rows_passed(check: Check, *, repeats: int, seed: int = SEED) -> Row:
     """Which of the two rows of fidelity and of diversity pass, and values at ends and middle."""
-    values = measure(check, headline, repeats, seed)
+    return judged(
+        check,
+        measure(check, headline, repeats, seed),
+        [("precision", "fidelity"), ("recall", "diversity"), ("precision at 20", "fidelity")],
+    )
+
+
+def judged(check: Check, values: list[np.ndarray], columns: Sequence[tuple[str, str]]) -> Row:
+    """Which rows each column of values passes, and values at ends and middle.
+
+    Args:
+        check: The check.
+        values: Values by scenario, shape (points, columns) each.
+        columns: Name and kind of each column, "fidelity" or "diversity".
+    """
     row: Row = {}
-    for column, (name, rules) in enumerate(
-        (
-            ("precision", check.fidelity),
-            ("recall", check.diversity),
-            ("precision at 20", check.fidelity),
-        )
-    ):
+    for column, (name, kind) in enumerate(columns):
+        rules = check.fidelity if kind == "fidelity" else check.diversity
         series = [scenario[:, column] for scenario in values]
         row[name] = " ".join("pass" if rule.passes(series) else "fail" for rule in rules)
         row[f"{name}: ends and middle"] = "; ".join(

@@ -1,0 +1,48 @@
+"""The benchmark of metrics at reduced size: one check, few points."""
+
+import pytest
+
+from benchmarks.metrics import GROUPS, cases, row, total
+from benchmarks.sanity import checks
+
+pytestmark = pytest.mark.torch
+
+
+def test_supports_pass_where_they_are_known_to_pass_and_fail_where_they_fail():
+    """Improved recall falls with a mode that is dropped, and an outlier makes precision rise."""
+    dropped = next(one for one in checks(5, 4) if one.name == "modes dropped one by one")
+    found = row(GROUPS["supports"], dropped, repeats=1)
+    assert found["density and coverage, diversity"].split()[1] == "pass"
+    shifted = next(one for one in checks(5, 4) if one.name == "mean shift with an outlier")
+    found = row(GROUPS["supports"], shifted, repeats=1)
+    assert found["improved precision and recall, fidelity"].split()[0] == "fail"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(GROUPS) - {"supports", "simon-2019"}))
+def test_curves_see_modes_that_are_dropped(name):
+    check = next(one for one in checks(3, 3) if one.name == "modes dropped and invented")
+    found = row(GROUPS[name], check, repeats=1)
+    (pair,) = GROUPS[name].pairs
+    assert found[f"{pair}, fidelity"].split()[1] == "pass"
+    assert found[f"{pair}, diversity"].split()[1] == "pass"
+
+
+@pytest.mark.slow
+def test_a_linear_classifier_does_not_see_modes_between_others():
+    check = next(one for one in checks(3, 3) if one.name == "modes dropped and invented")
+    found = row(GROUPS["simon-2019"], check, repeats=1)
+    assert found["recipe simon-2019, fidelity"].split()[1] == "fail"
+
+
+def test_totals_count_rows():
+    rows = {
+        f"supports: {i}": {
+            "PR-cover, fidelity": "pass fail",
+            "PR-cover, diversity": "pass pass" if i else "fail fail",
+        }
+        for i in range(3)
+    }
+    found = total(rows, "PR-cover", "supports")
+    assert (found["fidelity"], found["diversity"]) == (3, 4)
+    assert len(cases()) == 15 * len(GROUPS) + sum(len(group.pairs) for group in GROUPS.values())
