@@ -1,7 +1,8 @@
 """Intervals of cross-fitted curves cover what they should, in every cell of slope and pair.
 
 What is covered is the mean over folds of the fitted rules' errors on the laws themselves, from
-10⁵ fresh samples (2·10⁴ for logistic regression); and the truth must lie under the upper end.
+20,000 fresh samples of each side, whose own error is a tenth of an interval's half-width; and the
+truth must lie under the upper end.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from tradeoff import HeldOutLogRatios
 
 LAM = np.array([0.1, 0.5, 1.0, 2.0, 10.0])
-FRESH = {"logistic": 20_000, "stack": 100_000}
+FRESH = 20_000
 
 
 def coverage(estimator: str, distance: float, runs: int, *, n: int = 500, d: int = 2) -> Row:
     """Worst cell of slopes: misses, misses of the truth by the upper end, and mean width."""
     pair = gaussians(d, distance)
-    fresh = pair.draw(FRESH[estimator], 1)
+    fresh = pair.draw(FRESH, 1)
 
     def measure(seed: int) -> tuple[np.ndarray, ...]:
         held_out, target = cross_fitted(
