@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.bench_truth import LAM, curve_in_one_process, over_seeds
+from benchmarks.bench_truth import KNOWN, LAM, curve_in_one_process, over_seeds
 from benchmarks.harness import Row, run
-from benchmarks.laws import PAIRS, SCATTERED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ESTIMATORS = ("balls-improved", "balls-kernel", "balls-coverage", "neighbors", "stack")
-KNOWN = PAIRS | SCATTERED
 N = 2000
 SEEDS = 5
 _CLOSEST = 0.02
