@@ -80,7 +80,7 @@ def scores(**overrides):
         (lambda: Amari(np.nan), "`order` must be at least -inf. Got nan"),
         (lambda: np.inf * KL(), "`factor` must be positive and finite"),
         (lambda: KL().generator(["a"]), "must be an array of numbers"),
-        (lambda: mauve(CURVE), "`profile` must be a RatioProfile"),
+        (lambda: mauve(CURVE), "`source` must be a RatioProfile or HeldOutLogRatios"),
         (lambda: mauve(PROFILE, scaling=0), "`scaling` must be positive"),
         (
             lambda: renyi_frontier(CURVE, order=1, kind="inclusive", weight=[0.5]),
