@@ -129,7 +129,7 @@ def test_files_that_cannot_be_read(tmp_path, text, message):
         ({"metrics": "authenticity"}, "Did you mean `knn.authenticity`"),
         (
             {"metrics": "beauty"},
-            "Unknown metric `beauty`. Known are curve, knn, clipped",
+            "Unknown metric `beauty`. Known are curve, frontier, knn",
         ),
         ({"metrics": ()}, "at least one metric"),
         ({"sede": 1}, "Unknown setting `sede`. Did you mean `seed`"),
