@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.bench_truth import KNOWN, LAM, curve_in_one_process, over_seeds
+from benchmarks.bench_truth import KNOWN, curve_in_one_process, largest_error, over_seeds
 from benchmarks.harness import Row, run
 
 if TYPE_CHECKING:
@@ -25,12 +25,11 @@ _CLOSEST = 0.02
 def errors(name: str, n: int, seed: int) -> dict[str, float]:
     """The largest relative error by each estimator on one pair of samples."""
     pair = KNOWN[name]()
-    truth, samples = pair.precision(LAM), pair.draw(n, 9000 + seed)
-    found = {}
-    for estimator in ESTIMATORS:
-        curve = curve_in_one_process(samples, estimator=estimator, seed=seed).curve
-        found[estimator] = float(np.max(np.abs(curve.precision(LAM) - truth) / np.minimum(1, LAM)))
-    return found
+    samples = pair.draw(n, 9000 + seed)
+    return {
+        each: largest_error(curve_in_one_process(samples, estimator=each, seed=seed).curve, pair)
+        for each in ESTIMATORS
+    }
 
 
 def known_truth(name: str, *, n: int = N, seeds: int = SEEDS) -> Row:

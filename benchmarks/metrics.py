@@ -16,13 +16,11 @@ from benchmarks.bench_truth import curve_in_one_process
 from benchmarks.harness import Row, Summary, run
 from benchmarks.sanity import Check, checks
 from tradeoff import reproduce, support_metrics
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchmarks.sanity import Sides
-    from tradeoff import PRCurve
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,8 @@ def support(sides: Sides, seed: int) -> list[float]:
 
 def by_estimator(estimator: str, sides: Sides, seed: int) -> tuple[float, float]:
     """Headline numbers of the curve by an estimator."""
-    return headline(curve_in_one_process(sides._asdict(), estimator=estimator, seed=seed).curve)
+    found = curve_in_one_process(sides._asdict(), estimator=estimator, seed=seed).headline
+    return found["curve.precision"], found["curve.recall"]
 
 
 def by_recipe(name: str, sides: Sides, seed: int) -> tuple[float, float]:
@@ -75,11 +74,6 @@ def by_recipe(name: str, sides: Sides, seed: int) -> tuple[float, float]:
     curve = reproduce(name, **sides._asdict(), seed=seed, progress=False).curve
     assert curve is not None
     return curve.f_score(1 / 8), curve.f_score(8.0)
-
-
-def headline(curve: PRCurve) -> tuple[float, float]:
-    """Precision at λ = 20 and recall at λ = 0.4."""
-    return curve.precision(HEADLINE_PRECISION_LAM), curve.recall(HEADLINE_RECALL_LAM)
 
 
 GROUPS: dict[str, Group] = {

@@ -1,7 +1,4 @@
-"""The directive `bench-table`: a committed benchmark result as a table with its provenance.
-
-With the flag `brief` there is no provenance, and cases are shown without what comes before ": ".
-"""
+"""The directive `bench-table`: a committed benchmark result as a table with its provenance."""
 
 import json
 import re
@@ -19,7 +16,7 @@ class BenchTable(SphinxDirective):
     """Renders `benchmarks/results/NAME.json`, or those of its rows whose case matches `rows`."""
 
     required_arguments = 1
-    option_spec: ClassVar = {"rows": directives.unchanged_required, "brief": directives.flag}
+    option_spec: ClassVar = {"rows": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         path = RESULTS / f"{self.arguments[0]}.json"
@@ -29,9 +26,6 @@ class BenchTable(SphinxDirective):
         record["rows"] = [row for row in record["rows"] if wanted.search(row["case"])]
         if not record["rows"]:
             raise self.error(f"no row of {path.name} matches {wanted.pattern!r}")
-        if "brief" in self.options:
-            short = [row | {"case": row["case"].split(": ", 1)[-1]} for row in record["rows"]]
-            return self.parse_text_to_nodes(render({"rows": short}))
         versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
         text = (
             f"*{record['title']}.*\n\n{render(record)}\n\n"

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.torch
 
 
 def test_supports_pass_where_they_are_known_to_pass_and_fail_where_they_fail():
-    """Improved recall falls with a mode that is dropped, and an outlier makes precision rise."""
+    """Coverage falls with modes that are dropped; an outlier keeps improved precision up."""
     dropped = next(one for one in checks(5, 4) if one.name == "modes dropped one by one")
     found = row(GROUPS["supports"], dropped, repeats=1)
     assert found["density and coverage, diversity"].split()[1] == "pass"

@@ -8,6 +8,7 @@ from matplotlib import pyplot as plt
 from examples.papers import MODULES
 from examples.papers.gallery import Claim, Experiment, Measured, main
 
+pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 EXPERIMENTS = [

@@ -50,6 +50,15 @@ def mauve(
         >>> round(mauve(profile), 6)
         0.864732
 
+        From log-ratios of held-out samples, here of two Gaussians one apart:
+
+        >>> import numpy as np
+        >>> from tradeoff import HeldOutLogRatios
+        >>> rng = np.random.default_rng(0)
+        >>> real, generated = 0.5 - rng.normal(0, 1, 20_000), 0.5 - rng.normal(1, 1, 20_000)
+        >>> round(mauve(HeldOutLogRatios(real=real, generated=generated)), 1)
+        0.6
+
     References:
         :cite:`pillutla2021`.
     """

@@ -121,7 +121,7 @@ FAMILIES: Registry[Family] = Registry(
                 Metric("frontier.mauve", "MAUVE from held-out log-ratios; errs upward"),
                 Metric(
                     "frontier.integral",
-                    "divergence from both sides' mixtures; 0 is best, errs downward",
+                    "frontier integral from held-out log-ratios; 0 is best, errs downward",
                     "lower",
                 ),
             ),

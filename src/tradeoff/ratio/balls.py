@@ -13,12 +13,11 @@ import numpy as np
 
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_choice, check_count, check_features
-from tradeoff.ratio.base import in_padded_blocks, squared_distances, thin
+from tradeoff.ratio.base import PREDICTED_AT_ONCE, in_padded_blocks, squared_distances, thin
 
 __all__ = ["BallCounts"]
 
 _KINDS = ("improved", "kernel", "coverage")
-_BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class BallCounts:
         """Fit on samples of shape (n, d) and (m, d)."""
         real, generated = check_features(real=real, generated=generated)
         rng = np.random.default_rng(seed)
-        center = 0.5 * (real.mean(0) + generated.mean(0))  # of small numbers squares are exact
+        center = 0.5 * (real.mean(0) + generated.mean(0))  # far from 0, squares would lose digits
         sides = Sides(*(thin(rng, side, self.most_rows) - center for side in (real, generated)))
         fewest = min(map(len, sides))
         k = min(self.k or max(1, round(fewest**0.5)), fewest)
@@ -106,7 +105,8 @@ def _log_quotient(squares: Sides[FloatArray], radii: Sides[FloatArray]) -> Float
 def _own_radii(side: FloatArray, k: int) -> FloatArray:
     """Squared distance of every row to its k-th neighbor, itself not counted."""
     rank = min(k, len(side) - 1)
-    blocks = (squared_distances(side[i : i + _BLOCK], side) for i in range(0, len(side), _BLOCK))
+    starts = range(0, len(side), PREDICTED_AT_ONCE)
+    blocks = (squared_distances(side[i : i + PREDICTED_AT_ONCE], side) for i in starts)
     return np.concatenate([np.partition(found, rank, axis=1)[:, rank] for found in blocks])
 
 
