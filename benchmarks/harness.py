@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,9 +37,10 @@ def run(
     results: Path = RESULTS,
     progress: bool = True,
 ) -> dict[str, Any]:
-    """Run every case that an interrupted run of the same commit and versions has not finished.
+    """Run every case that an interrupted run of the same code and versions has not finished.
 
-    With uncommitted changes a run starts anew.
+    With uncommitted changes a run starts anew. What it has finished is in `results/unfinished`,
+    which can be committed for a run that goes on elsewhere.
 
     Args:
         name: of the file that is written, `NAME.json`.
@@ -48,7 +50,7 @@ def run(
         results: folder of the files.
         progress: False silences the progress line.
     """
-    partial = results / f"{name}.partial.json"
+    partial = results / "unfinished" / f"{name}.json"
     about = {
         "name": name,
         "title": title,
@@ -87,7 +89,18 @@ def _unfinished(partial: Path, about: Row) -> dict[str, Row]:
     if not partial.exists() or about["commit"].endswith(("dirty", "unknown")):
         return {}
     left = json.loads(partial.read_text())
-    return left["rows"] if all(left.get(key) == about[key] for key in about) else {}
+    alike = all(left.get(key) == about[key] for key in about.keys() - {"commit"})
+    return left["rows"] if alike and _is_same_code(left["commit"], about["commit"]) else {}
+
+
+def _is_same_code(before: str, now: str) -> bool:
+    """Whether neither the package nor a benchmark or example that is imported has changed."""
+    if before == now:
+        return True
+    files = (getattr(module, "__file__", None) for module in sys.modules.values())
+    outside = (RESULTS.parent, RESULTS.parents[1] / "examples")
+    imported = [file for file in files if file and any(map(Path(file).is_relative_to, outside))]
+    return _git("diff", "--quiet", before, now, "--", ":/src", *imported).returncode == 0
 
 
 def _write(path: Path, record: Mapping[str, Any]) -> None:
@@ -99,16 +112,15 @@ def _write(path: Path, record: Mapping[str, Any]) -> None:
 
 def _commit() -> str:
     """The commit; "-dirty" with changes to anything but records, which a run makes itself."""
-    commit = _git("describe", "--always", "--abbrev=12")
+    commit = _git("describe", "--always", "--abbrev=12").stdout.strip()
     but_records = (":/", ":(exclude,top)benchmarks/results")
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", *but_records)
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", *but_records).stdout
     return f"{commit}{'-dirty' if changed else ''}" if commit else "unknown"
 
 
-def _git(*arguments: str) -> str:
+def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["git", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=RESULTS.parent)
-    return done.stdout.strip()
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=RESULTS.parent)
 
 
 def _machine() -> str:

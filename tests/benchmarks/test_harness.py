@@ -2,7 +2,10 @@
 
 import importlib
 import json
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from scipy.stats import binom
@@ -58,7 +61,7 @@ def test_resumes_where_it_was_interrupted(interrupted, capsys):
     assert json.loads((folder / "demo.json").read_text()) == record
     assert record["commit"] == "abc"
     assert "numpy" in record["versions"]
-    assert [path.name for path in folder.iterdir()] == ["demo.json"]
+    assert [path.name for path in folder.rglob("*.json")] == ["demo.json"]
     assert "| first | 1 |" in capsys.readouterr().out
 
 
@@ -69,9 +72,52 @@ def test_starts_anew_for_another_commit(interrupted, monkeypatch):
     assert ran == ["first", "second", "first", "second", "third"]
 
 
+@pytest.mark.parametrize(
+    ("path", "resumes"),
+    [
+        ("docs/page.md", True),
+        ("benchmarks/other.py", True),
+        ("benchmarks/own.py", False),
+        ("examples/parts/own.py", False),
+        ("src/tradeoff/part.py", False),
+    ],
+)
+def test_goes_on_at_another_commit_of_the_same_code(interrupted, monkeypatch, path, resumes):
+    folder, cases, ran = interrupted
+    made = folder / "repository"
+    commit_of(made, dict.fromkeys(("benchmarks/own.py", "examples/parts/own.py"), "0"))
+    before = commit_of(made, {path: "1"})
+    now = commit_of(made, {path: "2"})
+    monkeypatch.setattr(harness, "RESULTS", made / "benchmarks" / "results")
+    for name in ("benchmarks", "examples/parts"):
+        module = ModuleType("own")
+        module.__file__ = str(made / name / "own.py")
+        monkeypatch.setitem(sys.modules, f"own in {name}", module)
+    partial = folder / "unfinished" / "demo.json"
+    partial.write_text(partial.read_text().replace('"abc"', f'"{before}"'))
+    monkeypatch.setattr(harness, "_commit", lambda: now)
+    record = harness.run("demo", "A demonstration", cases, results=folder)
+    left = ["second", "third"]
+    assert ran[2:] == (left if resumes else ["first", *left])
+    assert record["commit"] == now
+
+
+def commit_of(folder, files):
+    """The commit that writing some files makes."""
+    for name, text in files.items():
+        folder.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
+        folder.joinpath(name).write_text(text)
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "change"], check=True)
+    found = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    return found.stdout.strip()
+
+
 def test_starts_anew_with_uncommitted_changes(interrupted, monkeypatch):
     folder, cases, ran = interrupted
-    partial = folder / "demo.partial.json"
+    partial = folder / "unfinished" / "demo.json"
     partial.write_text(partial.read_text().replace('"abc"', '"abc-dirty"'))
     monkeypatch.setattr(harness, "_commit", lambda: "abc-dirty")
     harness.run("demo", "A demonstration", cases, results=folder)
