@@ -3,15 +3,21 @@
 Real samples come from eight Gaussians on a circle. The weights of the model are unequal; a
 temperature evens them out and widens the modes, so that the best temperature lies in between. True
 F-scores and areas come from densities on a grid.
+
+The temperature of a transformer is that of the tutorial on text, with five seeds: for other texts
+to train on and to measure against, other weights and other samples.
 """
 
 from __future__ import annotations
 
+import runpy
+import tempfile
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import binom, page_trend_test
 
 from benchmarks.bench_truth import curve_in_one_process, over_seeds
 from benchmarks.harness import Row, Summary, run
@@ -29,6 +35,10 @@ FIRST_SEED = 60_000
 _REGRET = 0.01
 _LEVEL = 0.95
 _WEIGHTS = (0.22, 0.03) * 4
+TUTORIAL = Path(__file__).parents[1] / "docs" / "tutorials" / "text.py"
+SEEDS = 5
+_SCORES = ("knn.precision", "knn.recall", "curve.precision", "curve.recall")
+_TREND = 0.01
 
 
 def real() -> Mixture:
@@ -109,12 +119,50 @@ def all_runs(name: str, rows: dict[str, Row]) -> Row:
     }
 
 
+def transformer(seed: int, **sizes: int) -> Row:
+    """Scores of the tutorial's model by temperature, and the temperature that is recommended."""
+    script = TUTORIAL.read_text()
+    for name, value in ({"SEED": seed} | sizes).items():
+        head, line, rest = script.partition(f"\n{name} = ")
+        assert line, f"the tutorial has no parameter {name}"
+        script = f"{head}{line}{value}\n{rest.partition(chr(10))[2]}"
+    with tempfile.TemporaryDirectory() as folder:
+        changed = Path(folder, "text.py")
+        changed.write_text(script)
+        found = runpy.run_path(str(changed))["found"]
+    row: Row = {"recommended": found.best}
+    for temperature, one in found.comparison.evaluations.items():
+        row |= {f"{key} at {temperature}": one[key].value for key in _SCORES}
+    return row
+
+
+def trend(rows: dict[str, Row]) -> Row:
+    """Page's test that neighbors' precision falls and their recall rises with the temperature."""
+    runs = [row for case, row in rows.items() if case.startswith("transformer, seed")]
+
+    def values(score: str) -> np.ndarray:
+        return np.array([[v for key, v in run.items() if key.startswith(score)] for run in runs])
+
+    p = {
+        "knn.precision falls": page_trend_test(-values("knn.precision")).pvalue,
+        "knn.recall rises": page_trend_test(values("knn.recall")).pvalue,
+        # From 1.0 on, nonsense makes every kind of real text rarer.
+        "curve.recall rises up to 1.0": page_trend_test(values("curve.recall")[:, :3]).pvalue,
+    }
+    return {f"{name}, p": value for name, value in p.items()} | {
+        "ratio": float(max(p.values())),
+        "bar": _TREND,
+    }
+
+
 CASES: dict[str, Callable[[], Row] | Summary] = {
     **{f"runs, part {number + 1}": (lambda k=number: part(k)) for number in range(PARTS)},
     **{
         f"all runs, {name}": Summary(lambda rows, name=name: all_runs(name, rows))
         for name in WISHES
     },
+    **{f"transformer, seed {seed}": (lambda k=seed: transformer(k)) for seed in range(SEEDS)},
+    "transformer, all seeds": Summary(trend),
 }
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from tradeoff.report import SweepDisplay
 # %% tags=["parameters"]
 N = 400  # texts at each temperature
 EPOCHS = 15  # of the training
+SEED = 0
 
 # %% [markdown]
 # ## Texts
@@ -51,7 +52,7 @@ def descriptions(package):
 texts = sorted({text for package in (np, scipy, sklearn) for text in descriptions(package)})
 counts = Counter(word for text in texts for word in text[:-1].split())
 texts = [text for text in texts if min(counts[word] for word in text[:-1].split()) > 2]
-texts = [texts[i] for i in np.random.default_rng(0).permutation(len(texts))]
+texts = [texts[i] for i in np.random.default_rng(SEED).permutation(len(texts))]
 real, train = texts[:N], texts[N:]
 print(f"{len(train):,} texts for training, {len(real):,} to measure against, for example:")
 print("\n".join(real[:3]))
@@ -62,7 +63,7 @@ print("\n".join(real[:3]))
 # A GPT-2 with two layers whose tokens are whole words.
 
 # %%
-torch.manual_seed(0)
+torch.manual_seed(SEED)
 words = ["<end>", *sorted({word for text in texts for word in text[:-1].split()})]
 number = {word: i for i, word in enumerate(words)}
 rows = torch.zeros(len(train), 14, dtype=torch.long)  # <end> before and after a text

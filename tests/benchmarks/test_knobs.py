@@ -26,3 +26,29 @@ def test_parts_add_up_to_the_bars():
     row = knobs.all_runs("area", rows)
     assert (row["missed"], row["allowed"]) == (12, 21)
     assert row["ratio"] == pytest.approx(12 / 21)
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_a_transformer_is_measured_by_temperature(capsys):
+    row = knobs.transformer(1, N=60, EPOCHS=1)
+    temperatures = [key.rpartition(" ")[2] for key in row if key.startswith("knn.recall")]
+    assert temperatures == ["0.3", "0.6", "1.0", "1.4"]
+    assert row["recommended"] in temperatures
+    assert "60 to measure against" in capsys.readouterr().out
+
+
+def test_a_parameter_that_the_tutorial_does_not_have():
+    with pytest.raises(AssertionError, match="has no parameter STEPS"):
+        knobs.transformer(0, STEPS=1)
+
+
+@pytest.mark.parametrize(("direction", "meets"), [(1, True), (-1, False)])
+def test_a_trend_needs_its_direction(direction, meets):
+    row = {
+        f"{score} at {temperature}": sign * direction * temperature
+        for score, sign in (("knn.precision", -1), ("knn.recall", 1), ("curve.recall", 1))
+        for temperature in (0.3, 0.6, 1.0, 1.4)
+    }
+    found = knobs.trend({f"transformer, seed {i}": row for i in range(5)})
+    assert (found["ratio"] < found["bar"]) == meets
