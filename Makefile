@@ -23,12 +23,15 @@ test:            ## the tests that take a few seconds at most each, doctests and
 test-all:        ## the whole test suite, slow tests included
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
+# Tests of the mathematics, the benchmarks and the project's own files do not depend on versions.
+ANY_VERSION = $(addprefix --ignore=tests/,laws errata convention benchmarks examples package)
+
 test-lowest:     ## the quick tests without PyTorch, on the lower bounds of the package and its readers
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(PYTHON) .ci/lowest.py images datasets > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test ".[images,datasets]"
-	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch and not ray and not slow" tests
+	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch and not ray and not slow" $(ANY_VERSION) tests
 
 ENCODERS = images,hub,onnx,offline
 
