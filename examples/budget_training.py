@@ -158,7 +158,7 @@ def picture(models: dict[str, OneGaussian]) -> Figure:
             ("after rejection", kept / kept.sum(), {"color": COLORS[1], "linestyle": "--"}),
         ):
             ax.plot(line, mass / np.diff(LINE), label=label, **style)
-        ax.set(title=f"trained {name} rejection in mind", xlim=(-6, 6), yticks=[], ylabel="density")
+        ax.set(title=f"trained {name} the budgeted loss", xlim=(-6, 6), yticks=[], ylabel="density")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="upper right")  # nothing is drawn there
     return figure
@@ -184,7 +184,7 @@ def main() -> None:
             found = "  ".join(
                 f"{word} rejection {value:.4f}" for word, value in masses.row().items()
             )
-            print(f"{law}, trained {name} rejection in mind: {found}")
+            print(f"{law}, trained {name} the budgeted loss: {found}")
     with neutral():
         picture(models).savefig(options.output, dpi=150)
 

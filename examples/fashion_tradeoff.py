@@ -59,7 +59,7 @@ def tune(*, steps: int, size: int, seed: int = 0) -> dict[str, Judged]:
 
 
 def picture(found: dict[str, Judged]) -> Figure:
-    """Samples of every loss, the curves, and what each loss pays for."""
+    """Samples of every loss, the curves, and the weight of each loss on slopes."""
     figure = Figure(figsize=(13, 4.8), layout="constrained")
     grid = figure.add_gridspec(2, 4, width_ratios=(1, 1, 1.7, 1.5))
     for place, (name, judged) in enumerate(found.items()):
@@ -70,7 +70,7 @@ def picture(found: dict[str, Judged]) -> Figure:
     slopes = np.geomspace(1e-3, 1e3, 400)
     for (name, make), color in zip(LOSSES.items(), COLORS, strict=True):
         ax.plot(slopes, slopes * make().weight(slopes), color=color, label=name)
-    ax.set(xscale="log", xlabel="λ", title="what a loss pays for, per unit of log λ")
+    ax.set(xscale="log", xlabel="λ", title="weight of a loss, per unit of log λ")
     ax.spines[["top", "right"]].set_visible(False)
     return figure
 

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Count many samples, on one machine or a cluster
+# # Evaluate many samples, on one machine or a cluster
 #
 # Millions of samples do not fit into memory, and a long run can be interrupted. In this tutorial you
 # count samples file by file, kill a run and continue it, add more files, and do the same on Ray. It

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Monitor a training
+# # Monitor training
 #
 # A loss curve of a GAN does not say whether the model gets better. In this tutorial you log precision
 # and recall while the model trains, learn when not to believe them, and check the result

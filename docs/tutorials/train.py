@@ -160,5 +160,5 @@ PRCurveDisplay({name: one.curve for name, one in found.evaluations.items()}).plo
 # * **Both matter**: keep recall in training and get precision afterwards, by dropping samples:
 #   [Better samples without training](improve.ipynb).
 #
-# To see whether a training goes well while it runs, see [Monitor a training](monitor.ipynb). The
+# To see whether training goes well while it runs, see [Monitor training](monitor.ipynb). The
 # recipe, its limits, and results on images are in [the guide](../training.md).

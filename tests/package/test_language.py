@@ -58,7 +58,6 @@ ALLOWED = {
     "carry no gradient": "a term of automatic differentiation",
     "carries no gradient": "a term of automatic differentiation",
     "carry no order": "said of numbers",
-    "carries no activation": "said of a layer; the page is being rewritten",
     "that t stands for": "notation: a symbol stands for a value",
     "output stands for": "notation: a symbol stands for a value",
     "wanted": "what the reader asks for",

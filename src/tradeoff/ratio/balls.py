@@ -24,17 +24,17 @@ _KINDS = ("improved", "kernel", "coverage")
 class BallCounts:
     r"""Balls of each side that hold a sample; distances are those of the features as given.
 
-    Balls of the kind "improved" or "kernel" see where there are no samples of a side at all, as
-    the metrics do that they come from. Their radii grow where samples are rare, so they hardly see
-    that a side is rarer than the other. Those of the kind "coverage" do.
+    Balls of the kind "improved" grow where samples are rare. Like the metrics that they come from,
+    they detect regions that a side does not reach, but hardly detect that a side is rarer than the
+    other in a region.
 
     Args:
         balls: "improved": around every training sample, reaching its k-th neighbor in its own set,
             as in improved precision and recall; "kernel": the same with one radius for each side,
             their mean; "coverage": around the sample itself, reaching its k-th neighbor on one side
             and holding samples of the other.
-        k: Rank of the neighbor that a ball reaches; the root of the rows of the smaller side if not
-            given.
+        k: Rank of the neighbor that a ball reaches; by default the square root of the number of rows
+            of the smaller side.
         most_rows: Rows of each side that are used at most.
 
     Example:
