@@ -33,8 +33,8 @@ class BallCounts:
             as in improved precision and recall; "kernel": the same with one radius for each side,
             their mean; "coverage": around the sample itself, reaching its k-th neighbor on one side
             and holding samples of the other.
-        k: Rank of the neighbor that a ball reaches; by default the square root of the number of rows
-            of the smaller side.
+        k: Rank of the neighbor that a ball reaches; by default the square root of the number of
+            rows of the smaller side.
         most_rows: Rows of each side that are used at most.
 
     Example:
