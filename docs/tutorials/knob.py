@@ -74,7 +74,7 @@ print(found)
 # Read the table from top to bottom. More noise first brings **recall**: more and more of the real
 # digits are covered. Then it costs **precision**: from 8 on, some samples are far from any digit. At
 # 1.5, precision is low as well, because the samples crowd around the centers: precision at λ = 20
-# does not count samples that occur more than 20 times too often.
+# is lowered by samples that occur more than 20 times too often.
 #
 # Without a wish, the value with the largest area under its curve is recommended, which weighs
 # precision and recall alike. The intervals of all values hold together with 95% confidence.
@@ -100,8 +100,8 @@ for sentence in chosen.sentences:
 # Three sentences, three kinds of knowledge:
 #
 # * which value fits best by the measured numbers;
-# * which other values cannot be told from it with this many samples (`chosen.alike`);
-# * which values are ruled out, because they surely miss the condition (`chosen.refuted`).
+# * which other values cannot be distinguished from it with this many samples (`chosen.alike`);
+# * which values are ruled out, because they surely violate the condition (`chosen.refuted`).
 #
 # ## Decide
 #

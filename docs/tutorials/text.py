@@ -128,7 +128,7 @@ SweepDisplay(found)
 # * **From 1.0 to 1.4** precision falls, since the words no longer fit together. Recall falls too:
 #   so many samples are nonsense that each kind of real sentence becomes rarer.
 # * **At 0.3** both are low. The texts are correct, but the same few sentences come again and again.
-#   Precision at λ = 20 does not count samples that occur more than 20 times too often.
+#   Precision at λ = 20 is lowered by samples that occur more than 20 times too often.
 #
 # Neighbor metrics tell the usual story, because they do not ask how often a sample occurs. A text
 # counts as realistic if it lies near any real one:

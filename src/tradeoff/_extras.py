@@ -16,6 +16,6 @@ def import_extra(package: str, *, extra: str, purpose: str) -> Any:
         if error.name != package:
             raise
         raise MissingExtraError(
-            f"{purpose} must have the package {package}, which is not installed: "
+            f"{purpose} requires the package {package}, which is not installed: "
             f"pip install 'tradeoff[{extra}]'."
         ) from None

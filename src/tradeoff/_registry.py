@@ -100,4 +100,4 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     """A sentence with the known name that is closest, or with all of them."""
     names = list(known)
     close = get_close_matches(str(name).lower(), names, n=1)
-    return f"Did you mean `{close[0]}`?" if close else f"Known are {', '.join(names)}."
+    return f"Did you mean `{close[0]}`?" if close else f"Choose one of {', '.join(names)}."

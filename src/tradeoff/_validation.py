@@ -207,7 +207,7 @@ def check_same_columns(**columns: int) -> None:
     """The same number of columns on every side."""
     if len(set(columns.values())) > 1:
         found = " and ".join(f"{number} in `{name}`" for name, number in columns.items())
-        raise InvalidInputError(f"Both sides must have the same columns. Got {found}.")
+        raise InvalidInputError(f"Both sides must have the same number of columns. Got {found}.")
 
 
 def check_lam(lam: npt.ArrayLike, name: str = "lam") -> FloatArray:

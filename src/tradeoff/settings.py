@@ -38,7 +38,7 @@ class EmbedSettings:
     kind: Literal["image", "text", "table", "features"] | None = field(
         default=None,
         metadata={
-            "help": "What the samples are, where it cannot be told: image, text, table or features."
+            "help": "Kind of the samples, if it cannot be detected: image, text, table or features."
         },
     )
     column: str | None = field(
@@ -51,9 +51,7 @@ class EmbedSettings:
     )
     size: int | None = field(
         default=None,
-        metadata={
-            "help": "Pixels to which images are resized, for encoders that leave the choice."
-        },
+        metadata={"help": "Pixels to which images are resized, for encoders that let you choose."},
     )
     trusted: bool = field(
         default=False,
@@ -63,10 +61,11 @@ class EmbedSettings:
         default="auto", metadata={"help": "Device of an encoder; auto is a GPU if there is one."}
     )
     dtype: Literal["float32", "bfloat16", "float16"] = field(
-        default="float32", metadata={"help": "Precision of products inside an encoder."}
+        default="float32",
+        metadata={"help": "Floating-point type of matrix products inside an encoder."},
     )
     store: str | None = field(
-        default=None, metadata={"help": "Folder in which features are kept and found again."}
+        default=None, metadata={"help": "Folder in which features are cached for later runs."}
     )
     limit: int | None = field(
         default=None,
@@ -97,7 +96,8 @@ class MeasureSettings:
     protocol: str | None = field(
         default=None,
         metadata={
-            "help": "Recipe of the literature in place of metrics; see `tradeoff protocols`."
+            "help": "Published evaluation protocol to run instead of metrics; see `tradeoff "
+            "protocols`."
         },
     )
     estimator: Any = field(
@@ -107,13 +107,12 @@ class MeasureSettings:
     rule: Literal["cross-fitted", "frozen"] = field(
         default="cross-fitted",
         metadata={
-            "help": "How errors are counted: cross-fitted, every sample by fits that have not seen "
-            "it; or frozen, by one fit on a part of the samples, for very many of them."
+            "help": "How errors are counted: cross-fitted scores every sample with estimators that "
+            "were not fitted on it; frozen fits one estimator on a part of the samples, for very "
+            "large data sets."
         },
     )
-    folds: int = field(
-        default=5, metadata={"help": "Number of folds over which training and counting rotate."}
-    )
+    folds: int = field(default=5, metadata={"help": "Number of cross-fitting folds."})
     repeats: Literal["auto", "copies", "draws"] = field(
         default="auto",
         metadata={
@@ -121,18 +120,21 @@ class MeasureSettings:
             "value (categories, counts); auto decides by how they repeat."
         },
     )
-    k: int = field(default=5, metadata={"help": "Rank of neighbors."})
+    k: int = field(
+        default=5, metadata={"help": "Rank k of the neighbor that a neighborhood reaches."}
+    )
     diagnose: bool = field(
         default=True,
         metadata={
-            "help": "Measure the curve of real against real data, and whether the curve is tight."
+            "help": "Plant known losses in the real data, to test which ones the curve would "
+            "detect."
         },
     )
     explain: bool = field(
         default=False,
         metadata={"help": "Find groups of samples that the model misses and invents."},
     )
-    level: float = field(default=0.95, metadata={"help": "Probability with which intervals cover."})
+    level: float = field(default=0.95, metadata={"help": "Confidence level of the intervals."})
     seed: int = field(default=0, metadata={"help": "Seed of everything random."})
 
     def __post_init__(self) -> None:
@@ -146,7 +148,7 @@ class MeasureSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(MeasureSettings, EmbedSettings):
-    """How samples are read, embedded and measured: the fields of both.
+    """All settings of a run: the fields of `EmbedSettings` and `MeasureSettings`.
 
     Example:
         >>> from tradeoff import Settings
@@ -156,7 +158,7 @@ class Settings(MeasureSettings, EmbedSettings):
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
-        """Settings by name, of which each must be known.
+        """Settings from a dictionary; an unknown name raises `InvalidInputError`.
 
         Example:
             >>> from tradeoff import Settings

@@ -88,12 +88,13 @@ def test_a_run_can_be_repeated_from_its_file(paths, tmp_path):
 def test_gates(paths):
     passed = evaluate_command(paths, "--fail-under", "curve.precision=0.5")
     assert passed.exit_code == 0
-    assert passed.stderr.startswith("gate: curve.precision = 0.9")
+    assert passed.stderr.startswith("gate passed: curve.precision = 0.9")
     assert "is not below 0.5" in passed.stderr
     failed = evaluate_command(
         paths, "--fail-under", "curve.precision=0.5", "--fail-under", "curve.recall=0.9"
     )
     assert failed.exit_code == 1
+    assert "gate failed: curve.recall = " in failed.stderr
     assert "is below 0.9" in failed.stderr
     assert evaluate_command(paths, "--fail-over", "curve.area=0.1").exit_code == 1
 
@@ -155,7 +156,7 @@ def test_an_interruption_ends_quietly(paths, monkeypatch):
     monkeypatch.setattr("tradeoff.evaluation.pipeline.evaluate_sources", interrupted)
     done = evaluate_command(paths)
     assert done.exit_code == 130
-    assert done.stderr == "interrupted; what is in a store is not embedded again\n"
+    assert done.stderr == "interrupted; features that are already in a store will be reused\n"
 
 
 def test_terminals_that_know_no_greek(paths):
@@ -193,7 +194,7 @@ def test_models_by_option_or_argument(paths, tmp_path):
         (("--real", "a", "--generated", "b", "--fail-under", "curve.recall"), "such as curve.rec"),
         (
             ("--real", "a", "--generated", "b", "--metrics", "knn", "--fail-under", "curve.area=1"),
-            "`curve.area` will not be measured: choose among knn.precision",
+            "must name a score of this run. `curve.area` is not among knn.precision",
         ),
     ],
 )
@@ -208,7 +209,7 @@ def test_mistakes_are_one_sentence(arguments, message):
 def test_models_must_have_names(paths):
     done = tradeoff("compare", "--real", paths / "real.npy", "--generated", "x.npy")
     assert done.exit_code == 2
-    assert "must be NAME=PATH with a name for each model. Got 'x.npy'" in done.stderr
+    assert "must be NAME=PATH, with a different name for each path. Got 'x.npy'" in done.stderr
 
 
 def test_unknown_options_offer_known_ones():
@@ -243,7 +244,7 @@ def test_a_store_is_made_and_inspected(tmp_path):
     assert "`--store` must name the folder" in tradeoff("embed").stderr
     np.save(tmp_path / "given.npy", np.eye(3))
     refused = tradeoff("embed", tmp_path / "given.npy", *store)
-    assert "holds features already: there is nothing to keep" in refused.stderr
+    assert "already holds features: there is nothing to embed" in refused.stderr
 
 
 @pytest.mark.torch
@@ -344,7 +345,7 @@ def test_a_defect_has_an_exit_code_of_its_own(paths, monkeypatch):
     done = evaluate_command(paths)
     assert done.exit_code == 70
     assert "ZeroDivisionError: a defect" in done.stderr
-    assert "This is a defect of tradeoff" in done.stderr
+    assert "This is a bug in tradeoff" in done.stderr
 
 
 def parquet_sides(folder):
@@ -404,7 +405,7 @@ def test_two_outputs_do_not_share_a_file(paths, tmp_path):
         *("--budget", "2", "--ids", tmp_path / "a", "--curves", tmp_path / "a"),
     )
     assert done.exit_code == 2
-    assert "Two have the same path" in done.stderr
+    assert "Two options name the same file" in done.stderr
 
 
 @pytest.mark.torch

@@ -127,7 +127,7 @@ def test_a_diagnosis_is_remembered_for_models_of_one_size(recorder):
 def test_where_there_are_too_few_groups_nothing_is_planted(recorder):
     found = diagnose_pair(against(Side.of("real", np.ones((200, 4)))), progress=False)
     assert found.controls == ()
-    assert found.sentence == "No loss could be planted: too few groups of samples."
+    assert found.sentence == "Recall was not tested: the real samples form too few groups."
     assert found.smallest_established is found.decisive_count is None
 
 

@@ -240,12 +240,15 @@ def test_headline_and_provenance_name_what_they_are():
         ({"folds": 2}, "`folds` must be 1, a single split, or at least 3. Got 2"),
         (
             {"real": np.zeros((50, 2))},
-            "`real` must hold at least 5 distinct samples. Got 1: count so few values",
+            "`real` must hold at least 5 distinct samples. Got 1: for so few values, count each",
         ),
         ({"real": np.zeros((19, 2))}, "`real` must hold at least 20 samples. Got 19"),
         ({"real_groups": np.arange(100) % 7}, "`real` must hold at least 20 groups. Got 7"),
         ({"real_groups": [1, 2]}, "`real_groups` must name a group per sample, 100. Got 2"),
-        ({"generated": np.ones((100, 3))}, "same columns. Got 2 in `real` and 3 in `generated`"),
+        (
+            {"generated": np.ones((100, 3))},
+            "same number of columns. Got 2 in `real` and 3 in `generated`",
+        ),
     ],
 )
 def test_mistakes_get_a_sentence(options, sentence):

@@ -78,8 +78,13 @@ def test_an_evaluation_of_draws_has_intervals():
     assert 0.0 < found["curve.recall"].low < found["curve.recall"].high <= 1.0
     assert found.provenance["curve"]["repeats"]["assumed"] == "draws"
     as_copies = evaluate(**samples, repeats="copies", **options)
-    for result, words in ((found, "independent draws"), (as_copies, "copies of one sample")):
-        assert f"taken for {words}" in " ".join(str(result).split())
+    for result, words, other in (
+        (found, "independent draws", "copies"),
+        (as_copies, "copies of one sample", "draws"),
+    ):
+        text = " ".join(str(result).split())
+        assert f"treated as {words}" in text
+        assert f'set `repeats` (--repeats) to "{other}"' in text
     assert (as_copies["curve.recall"].low, as_copies["curve.recall"].high) == (0.0, 1.0)
     assert found["curve.recall"].value == pytest.approx(truth[1] / 0.4, abs=0.15)
 

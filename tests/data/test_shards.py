@@ -123,7 +123,7 @@ def test_mistakes_get_a_sentence(tmp_path):
     with pytest.raises(InvalidInputError, match="must be a Parquet file"):
         list_shards(tmp_path)
     pq.write_table(pa.table({"x": [1.0]}), tmp_path / "a.parquet")
-    with pytest.raises(InvalidInputError, match="`column` must name its features"):
+    with pytest.raises(InvalidInputError, match="pass `column` to say .* Its columns are x"):
         list_shards(tmp_path)
     with pytest.raises(InvalidInputError, match="must have a column `y`. Got x"):
         list_shards(tmp_path, ShardReader(column="y"))

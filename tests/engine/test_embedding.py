@@ -97,7 +97,9 @@ def test_features_must_have_one_length():
 
 
 def test_kinds_must_agree():
-    with pytest.raises(InvalidInputError, match="holds text samples, and `identity` embeds feat"):
+    with pytest.raises(
+        InvalidInputError, match="features samples for the encoder `identity`. Got text"
+    ):
         embed_source(open_source(["a"]), Identity(), name="real")
 
 

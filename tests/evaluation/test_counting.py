@@ -335,11 +335,11 @@ def test_images_in_archives_give_the_result_of_the_folder(tmp_path):
 def test_an_explanation_is_made_of_the_kept_samples_and_says_nothing_else(folder):
     found = evaluate(**sources(folder), engine=LocalEngine(1), explain=True, **OPTIONS)
     assert found.explanation is not None
-    assert not [warning for warning in found.warnings if "was not looked for" in warning]
+    assert not [warning for warning in found.warnings if "explanation was skipped" in warning]
     few = [np.random.default_rng(i).normal(size=(200, 2)) for i in range(2)]
     found = evaluate(real=few[0], generated=few[1], explain=True, **OPTIONS)
     assert found.explanation is None
-    assert [warning for warning in found.warnings if "was not looked for" in warning]
+    assert [warning for warning in found.warnings if "explanation was skipped" in warning]
 
 
 class Dying(LocalEngine):
@@ -392,7 +392,10 @@ def test_mistakes_get_a_sentence(folder, tmp_path):
         ({"engine": "local"}, 'pass rule="frozen"'),
         ({"ledger": tmp_path}, "pass `engine` too"),
         ({"rule": "frozen", "metrics": "knn"}, "`knn.precision` needs all samples at once"),
-        ({"rule": "frozen", "protocol": "sajjadi-2018"}, "`protocol` has a rule of its own"),
+        (
+            {"rule": "frozen", "protocol": "sajjadi-2018"},
+            "`rule` cannot be combined with `protocol`",
+        ),
         ({"rule": "melted"}, "`rule` must be one of cross-fitted, frozen"),
         ({"rule": "frozen", "engine": "spark"}, "`engine` must be local, ray"),
     ):

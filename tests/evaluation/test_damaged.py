@@ -158,5 +158,7 @@ def test_damaged_descriptions_of_references_are_refused(tmp_path, damage):
     fields = json.loads((tmp_path / "reference.json").read_text())
     damage(fields)
     (tmp_path / "reference.json").write_text(json.dumps(fields))
-    with pytest.raises(InvalidInputError, match=r"reference.json` is damaged .*anew"):
+    with pytest.raises(
+        InvalidInputError, match=r"reference.json` is damaged .*create the reference again"
+    ):
         Reference.load(tmp_path)

@@ -69,7 +69,7 @@ def test_sentences_say_what_an_answer_means(rng, real):
         for bar in (0.5, 0.75)
     )
     assert "upper bound" in above.sentences[1]
-    assert "true one too" in below.sentences[1]
+    assert "The true precision is below it too" in below.sentences[1]
     assert f"{above.samples['generated']:,} of generated" in str(above)
     assert Decision.from_json(above.to_json()).answer == "yes"
 
@@ -118,7 +118,7 @@ def test_the_best_of_several_models_is_found_and_bad_ones_cost_little(rng, real)
     found = decide(real=real, generated=models, question="precision at λ = 1", **QUICK)
     assert (found.answer, found.best) == ("best found", ("A",))
     assert found.samples["C"] <= found.samples["A"] < 10_000
-    assert "that of A" in found.sentences[0]
+    assert "A has the best precision at λ = 1" in found.sentences[0]
 
 
 def test_tied_models_are_left_undecided(rng, real):
@@ -189,7 +189,7 @@ def test_mistakes_are_named(rng, real):
     with pytest.raises(InvalidInputError, match="several models by name"):
         decide(real=real, generated=shifted(rng), question="recall", **QUICK)
     both = {"A": shifted(rng), "B": shifted(rng)}
-    with pytest.raises(InvalidInputError, match="no bar"):
+    with pytest.raises(InvalidInputError, match="must not have a threshold for several models"):
         decide(real=real, generated=both, question="recall > 0.5", **QUICK)
     with pytest.raises(InvalidInputError, match="B has none"):
         decide(real=real, generated=both, question="recall", rule={"A": Shifted(1.0)}, **QUICK)
@@ -216,7 +216,9 @@ def test_a_folder_that_another_process_fills_is_decided_while_it_grows(rng, tmp_
             progress=False,
         )
         assert found.answer == "no"
-        assert "in the order of writing" in found.warnings[-1]  # which may be sorted by class
+        assert (
+            "in the order in which they were written" in found.warnings[-1]
+        )  # which may be sorted by class
         assert writer.poll() is None  # it was still writing
     finally:
         writer.kill()
@@ -272,7 +274,7 @@ def test_the_command_answers_about_one_model_and_several(rng, real, tmp_path):
         ),
         (
             ("curve.recall", *THREE, "--plot", "looks.png"),
-            "`--plot` draws one model, or two",
+            "`--plot` can draw at most two models. Got 3",
         ),
         (("curve.recall > 0.6", "--generated", "made.npy", "--pilot", "0"), "`pilot` must be"),
     ],

@@ -32,7 +32,7 @@ def test_the_value_that_fits_is_recommended_with_those_that_cannot_be_told_from_
     assert set(found.alike) == {"1.0", "1.05"}
     assert found.refuted == ()
     assert found.sentences[0] == f"Take {found.best} (largest area)."
-    assert "cannot be told from" in found.sentences[1]
+    assert "it cannot be distinguished from" in found.sentences[1]
 
 
 def test_a_condition_can_be_refuted_and_is_never_called_certain(real, made):
@@ -41,12 +41,12 @@ def test_a_condition_can_be_refuted_and_is_never_called_certain(real, made):
     )
     assert "0.15" in found.refuted
     assert found.best not in found.refuted
-    assert "can be refuted, but not certified" in found.sentences[-1]
+    assert "does not reach 0.8, but it cannot prove that it does" in found.sentences[-1]
     narrow = {scale: made[scale] for scale in (0.15, 4.0)}
     wish = "highest precision with recall at least 0.99"
     nothing = sweep(real=real[:, :1] * 20, generated=narrow, wish=wish, **OPTIONS)
     assert nothing.best is None
-    assert "No value fits" in nothing.sentences[0]
+    assert "No value qualifies" in nothing.sentences[0]
 
 
 def test_the_f_score_is_highest_where_its_known_value_is(real, made):

@@ -84,5 +84,5 @@ def test_a_certificate_takes_a_single_split_of_independent_samples():
         single.certificate(level=1)
     with pytest.raises(InvalidInputError, match=r"`level` must lie in \[0.5, 0.999999\], got 0.1"):
         single.certificate(level=0.1)
-    with pytest.raises(InvalidInputError, match="cannot weigh them"):
+    with pytest.raises(InvalidInputError, match="requires equal weights"):
         certify(HeldOutLogRatios(real=[0.0, 1.0], generated=[0.0], real_weights=[1.0, 2.0]))

@@ -81,12 +81,18 @@ def test_inception_score_bounds():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda x, y: frechet_distance(real=x, generated=y[:, :3]), "same columns. Got 5 in"),
+        (
+            lambda x, y: frechet_distance(real=x, generated=y[:, :3]),
+            "same number of columns. Got 5 in",
+        ),
         (
             lambda x, y: frechet_distance(real=Moments.of(x), generated=y[:, :3]),
-            "same columns. Got 5 in `real` and 3 in `generated`",
+            "same number of columns. Got 5 in `real` and 3 in `generated`",
         ),
-        (lambda x, y: Moments.of(x).merge(Moments.of(y[:, :2])), "same columns. Got 5 and 2"),
+        (
+            lambda x, y: Moments.of(x).merge(Moments.of(y[:, :2])),
+            "same number of columns. Got 5 and 2",
+        ),
         (
             lambda x, y: Moments.given(count=5, mean=x[0], covariance=np.ones((2, 2))),
             "`covariance` must be square and fit `mean`",
@@ -131,5 +137,5 @@ def test_mistakes_get_a_sentence(samples, call, sentence):
 
 
 def test_one_sample_has_no_covariance():
-    with pytest.raises(UndefinedError, match="takes at least 2 samples. Got 1"):
+    with pytest.raises(UndefinedError, match="requires at least 2 samples. Got 1"):
         _ = Moments.of([[1.0, 2.0]]).covariance

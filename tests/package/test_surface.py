@@ -192,7 +192,7 @@ def test_a_missing_extra_is_named():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == (
-        "Exact neighbors must have the package torch, which is not installed: "
+        "Finding exact neighbors requires the package torch, which is not installed: "
         "pip install 'tradeoff[torch]'."
     )
 

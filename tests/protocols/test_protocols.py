@@ -153,7 +153,7 @@ def test_mistakes_get_a_sentence():
     samples = gaussians(2, 1).draw(50, 0)
     with pytest.raises(InvalidInputError, match="`protocol` must be one of sajjadi-2018, simon"):
         run("simon", samples)
-    with pytest.raises(InvalidInputError, match="at least 20 samples of each side. Got 10"):
+    with pytest.raises(InvalidInputError, match="at least 20 samples on each side. Got 10"):
         run("sajjadi-2018", {side: x[:10] for side, x in samples.items()})
     with pytest.raises(InvalidInputError, match="one size. Got 40 real and 50 generated: leave"):
         run("simon-2019", samples | {"real": samples["real"][:40]})

@@ -73,6 +73,6 @@ def test_what_is_wrong_with_a_ratio_is_said():
     real, made = 0.5 - REAL[:, 0], 0.5 - MADE[:, 0]
     assert reliability(real=real, generated=made).warnings == ()
     sure = reliability(real=4 * real, generated=4 * made)
-    assert "The ratio is not calibrated: where it says" in sure.warnings[0]
+    assert "The ratio is not calibrated: where it predicts a share of" in sure.warnings[0]
     flat = reliability(real=np.zeros(100), generated=np.zeros(100))
     assert any("saturated: 100% of samples" in warning for warning in flat.warnings)

@@ -123,7 +123,7 @@ def test_high_dimensional_features_are_projected(name):
 def test_mistakes_get_a_sentence(name):
     samples = draw(0)
     with pytest.raises(
-        InvalidInputError, match="same columns. Got 3 in `real` and 2 in `generated`"
+        InvalidInputError, match="same number of columns. Got 3 in `real` and 2 in `generated`"
     ):
         fit(name, real=samples["real"], generated=samples["generated"][:, :2])
     broken = samples["real"].copy()

@@ -126,7 +126,9 @@ def test_what_carries_no_weight_is_left_out_and_what_that_costs_is_said():
 
 def test_mistakes_get_a_sentence(rule):
     real, generated = two_sides(2, n=400)
-    with pytest.raises(InvalidInputError, match="must be made of logistic, gaussians, trees"):
+    with pytest.raises(
+        InvalidInputError, match="must be logistic, gaussians, trees, kernel-logistic or a stack"
+    ):
         FrozenRule.fit(real=real, generated=generated, estimator="neighbors")
     with pytest.raises(InvalidInputError, match="`real` must hold at least 100 distinct samples"):
         FrozenRule.fit(real=real[:10], generated=generated)

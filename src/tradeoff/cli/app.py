@@ -62,7 +62,7 @@ def _root(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and end.", is_eager=True, callback=_print_version
+            "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
         ),
     ] = False,
 ) -> None:
@@ -78,7 +78,7 @@ def main() -> None:
     """Run a command.
 
     A failed gate ends with exit code 1, a mistake in one sentence with 2, an interruption with 130,
-    and a defect of tradeoff itself in a traceback with 70.
+    and a bug in tradeoff itself in a traceback with 70.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -95,5 +95,7 @@ def main() -> None:
         sys.exit(2)
     except Exception:
         traceback.print_exc()
-        typer.echo("error: This is a defect of tradeoff. Please report the lines above.", err=True)
+        typer.echo(
+            "error: This is a bug in tradeoff. Please report it with the lines above.", err=True
+        )
         sys.exit(_DEFECT)

@@ -33,7 +33,8 @@ __all__ = ["named_sources", "run"]
 @with_settings(*CROSS_FITTED)
 def run(
     models: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME=PATH]...", help="More models.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME=PATH]...", help="Further models, as NAME=PATH."),
     ] = None,
     *,
     real: Real = None,
@@ -98,7 +99,8 @@ def named_sources(texts: list[str]) -> dict[str, str]:
         name, _, path = text.partition("=")
         if not (name and path) or name in found:
             raise InvalidInputError(
-                f"`--generated` must be NAME=PATH with a name for each model. Got {text!r}."
+                "`--generated` must be NAME=PATH, with a different name for each path. "
+                f"Got {text!r}."
             )
         found[name] = path
     return found

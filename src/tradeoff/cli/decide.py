@@ -41,7 +41,7 @@ def run(
         typer.Option(
             "--generated",
             metavar="[NAME=]PATH",
-            help="Samples of the model: a path; of several models by name.",
+            help="Path of the model's samples; for several models, NAME=PATH for each.",
         ),
     ] = None,
     wait: Annotated[
@@ -49,15 +49,21 @@ def run(
         typer.Option(
             "--wait",
             help="Read folders that are still being written, in the order in which images are "
-            "finished, until no new one came for so many seconds.",
+            "finished, until no new image has appeared for this many seconds.",
         ),
     ] = None,
     pilot: Annotated[
-        int, typer.Option("--pilot", help="Samples that fit the rule and are not counted.")
+        int,
+        typer.Option(
+            "--pilot", help="Number of samples that the rule is fitted on; they are not counted."
+        ),
     ] = 1000,
-    every: Annotated[int, typer.Option("--every", help="Samples between two looks.")] = 250,
+    every: Annotated[
+        int, typer.Option("--every", help="Number of new samples before each look at the answer.")
+    ] = 250,
     limit: Annotated[
-        int, typer.Option("--limit", help="Most samples of each model that are counted.")
+        int,
+        typer.Option("--limit", help="Largest number of samples of each model that are counted."),
     ] = 20_000,
     ledger: LedgerFolder = None,
     config: Config = None,
@@ -83,7 +89,9 @@ def run(
     check_output(inputs_of(chosen, sources, config), files=[plot, report], overwrite=overwrite)
     models = sources["generated"]
     if plot is not None and len(models) > 2:
-        raise InvalidInputError("`--plot` draws one model, or two: leave it out for more.")
+        raise InvalidInputError(
+            f"`--plot` can draw at most two models. Got {len(models)}: leave it out."
+        )
     if wait is not None:
         models = {name: GrowingFolder(path, wait=wait) for name, path in models.items()}
     result = decide_sources(

@@ -28,7 +28,7 @@ def run() -> None:
             rows.append((f"{name} (default)", hub_state(name)))
         except TradeoffError as error:
             rows.append((f"{name} (default)", str(error)))
-    print_table(("what", "meaning"), rows)
+    print_table(("component", "status"), rows)
 
 
 def _device() -> str:

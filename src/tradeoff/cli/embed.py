@@ -32,7 +32,9 @@ def run(
 
         opened = open_samples(source, "samples", settings)
         if opened.kind == "features":
-            raise InvalidInputError(f"`{source}` holds features already: there is nothing to keep.")
+            raise InvalidInputError(
+                f"`{source}` already holds features: there is nothing to embed."
+            )
         found = Reference.embed(opened, settings, progress=not quiet)
         fresh = len(found.side) - found.reused
         typer.echo(

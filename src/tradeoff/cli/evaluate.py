@@ -111,7 +111,8 @@ def _passes(result: Evaluation, under: dict[str, float], over: dict[str, float])
             failed = failed or fails
             verdict = f"is {word}" if fails else f"is not {word}"
             text = f"{score.value_text} {score.interval_text}".rstrip()
-            typer.echo(f"gate: {key} = {text} {verdict} {limit:g}", err=True)
+            state = "failed" if fails else "passed"
+            typer.echo(f"gate {state}: {key} = {text} {verdict} {limit:g}", err=True)
     return not failed
 
 
@@ -126,6 +127,6 @@ def check_gates(keys: tuple[str, ...], settings: Any) -> None:
     for key in keys:
         if resolve_keys((key,)) != (key,) or key not in measured:
             raise InvalidInputError(
-                f"`{key}` will not be measured: choose among {', '.join(measured)}, or add it to "
-                "--metrics."
+                f"A gate must name a score of this run. `{key}` is not among "
+                f"{', '.join(measured)}: choose one of them, or add it to --metrics."
             )

@@ -26,8 +26,9 @@ from tradeoff.cli.options import (
 __all__ = ["run"]
 
 _NOTE = (
-    "Measured on real samples that did not select. Both are upper bounds: faults that the "
-    "estimator does not see remain, so look at what was kept."
+    "Both rows are measured on real samples that were not used for the selection. All values are "
+    "upper bounds: the filter cannot remove flaws that the estimator does not detect, so look at "
+    "the samples that were kept."
 )
 
 

@@ -108,21 +108,28 @@ LooksReport = Annotated[
     ),
 ]
 NoSamples = Annotated[
-    bool, typer.Option("--no-samples", help="Show no samples, names of files, words or rules.")
+    bool,
+    typer.Option(
+        "--no-samples", help="Leave samples, file names, words and rules out of the report."
+    ),
 ]
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="Folder for the result, values of samples, and run.toml."),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace files of an earlier run; inputs never are.")
+    bool,
+    typer.Option(
+        "--overwrite", help="Replace files of an earlier run; inputs are never overwritten."
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; print findings only.")]
 EngineName = Annotated[
     Literal["local", "ray"] | None,
     typer.Option(
         "--engine",
-        help="Count samples of many files with a frozen rule: local processes, or a Ray cluster.",
+        help="Where samples in many files are counted, with a frozen rule: local processes or a "
+        "Ray cluster.",
     ),
 ]
 Address = Annotated[
@@ -130,13 +137,14 @@ Address = Annotated[
     typer.Option("--address", help="Address of a running Ray cluster; one is started if missing."),
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", help="Tasks at a time; as many as cores if missing.")
+    int | None,
+    typer.Option("--workers", help="Number of parallel tasks [default: number of cores]."),
 ]
 LedgerFolder = Annotated[
     Path | None,
     typer.Option(
         "--ledger",
-        help="Folder that keeps what was counted, to go on after an interruption.",
+        help="Folder for intermediate results, so that an interrupted run can resume.",
     ),
 ]
 FailUnder = Annotated[
@@ -169,7 +177,9 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
             try:
                 command(chosen=_configured(config, names) | chosen, **values)
             except KeyboardInterrupt:
-                typer.echo("interrupted; what is in a store is not embedded again", err=True)
+                typer.echo(
+                    "interrupted; features that are already in a store will be reused", err=True
+                )
                 raise typer.Exit(130) from None
 
         parameters = [p for p in own.parameters.values() if p.name != "chosen"]
@@ -243,7 +253,10 @@ def find_engine(
     """The engine that options ask for, which counts with a frozen rule; None without one."""
     if name is None:
         if address is not None or workers is not None:
-            raise InvalidInputError("`--address` and `--workers` are those of an `--engine`.")
+            raise InvalidInputError(
+                "`--address` and `--workers` require `--engine`: pass --engine local or --engine "
+                "ray."
+            )
         return None
     from tradeoff.engine.tasks import open_engine
 
@@ -286,7 +299,9 @@ def check_output(
         if not file.absolute().parent.is_dir():
             raise InvalidInputError(f"The folder of `{file}` does not exist: create it first.")
     if len({file.resolve() for file in single}) < len(single):
-        raise InvalidInputError("Every output must be a file of its own. Two have the same path.")
+        raise InvalidInputError(
+            "Each output must have its own path. Two options name the same file."
+        )
     check_outputs([*single, *results], inputs=inputs, overwrite=overwrite)
     if out is not None:
         import_extra("pyarrow", extra="images", purpose="Writing values of samples")

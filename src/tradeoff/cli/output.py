@@ -92,6 +92,7 @@ def trade_off_table(
 
 
 _READABLE = 28
+_TEXT_COLUMNS = ("meaning", "about", "features", "preprocessing", "status", "value")
 _SCORES, _MODEL = 30, 24  # columns of names and expected values of scores, and of a model
 
 
@@ -110,7 +111,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         kept.pop()  # words first, then what is least needed
     table = Table(box=None, pad_edge=False, header_style="dim")
     for i in kept:
-        is_text = i == 0 or header[i] in ("meaning", "about", "features", "preprocessing")
+        is_text = i == 0 or header[i] in _TEXT_COLUMNS
         table.add_column(
             header[i], justify="left" if is_text else "right", no_wrap=not is_text or i == 0
         )

@@ -1,4 +1,4 @@
-"""`tradeoff protocols`: the recipes of the literature."""
+"""`tradeoff protocols`: the published evaluation protocols."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["run"]
 
 
 def run() -> None:
-    """List the recipes of the literature."""
+    """List the published evaluation protocols."""
     from tradeoff.cli.output import print_table
     from tradeoff.protocols import PROTOCOLS
 

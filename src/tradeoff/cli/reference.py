@@ -75,7 +75,7 @@ def show(folder: Annotated[Path, typer.Argument(help="Folder of a reference.")])
         *((name, text) for name, text in reference.encoder.items() if text),
         ("neighbors", "none" if neighbors is None else f"up to rank {neighbors.index.shape[1]}"),
     ]
-    print_table(("what", "meaning"), rows)
+    print_table(("property", "value"), rows)
 
 
 def _line(reference: Any) -> str:

@@ -19,7 +19,10 @@ def run(
     no_samples: NoSamples = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write the page of a saved result; run with --explain, it shows groups of samples."""
+    """Write the HTML report of a saved result.
+
+    It shows groups of samples if the run that was saved used --explain.
+    """
     from tradeoff.evaluation import Comparison, Evaluation
 
     is_comparison = (folder / "comparison.json").exists()

@@ -30,14 +30,15 @@ __all__ = ["run"]
 @with_settings(*(name for name in CROSS_FITTED if name != "protocol"))
 def run(
     samples: Annotated[
-        list[str] | None, typer.Argument(metavar="[VALUE=PATH]...", help="More values.")
+        list[str] | None,
+        typer.Argument(metavar="[VALUE=PATH]...", help="Further values, as VALUE=PATH."),
     ] = None,
     *,
     real: Real = None,
     generated: Annotated[
         list[str] | None,
         typer.Option(
-            "--generated", metavar="VALUE=PATH", help="Samples at each value of the knob."
+            "--generated", metavar="VALUE=PATH", help="Samples at each value of the parameter."
         ),
     ] = None,
     wish: Annotated[
@@ -57,7 +58,10 @@ def run(
     quiet: Quiet = False,
     chosen: dict[str, Any],
 ) -> None:
-    """Measure a model at several values of a knob, and recommend one."""
+    """Choose a value of a sampling parameter, such as a temperature.
+
+    The model is measured at several values, and one of them is recommended.
+    """
     from tradeoff.cli.output import print_table
     from tradeoff.evaluation.sweeps import Wish, sweep_sources
     from tradeoff.report import SweepDisplay

@@ -39,11 +39,11 @@ class TestedDifference(Result):
     """A difference between two models, first minus second.
 
     Args:
-        value: the difference.
-        error: its standard error; fitting included, unless there is a single split.
-        p_value: of the hypothesis that there is none.
-        resolvable: the smallest difference that a test at the comparison's level would find nine
-            times in ten with as many samples.
+        value: Difference, first minus second.
+        error: Standard error of the difference; it includes the fits, except for a single split.
+        p_value: P-value of the hypothesis of no difference.
+        resolvable: Smallest difference that a test at the comparison's level would find nine times
+            in ten with as many samples.
 
     Example:
         >>> from tradeoff.curves.comparison import TestedDifference
@@ -62,12 +62,12 @@ class CurveComparison(Result):
     """How two models differ from each other.
 
     Args:
-        precision: at each slope that was asked for.
-        recall: at each slope that was asked for.
-        area: of the area under the curve between slopes 1/20 and 20.
-        f_score: of the largest F-score, each model at the slope where it has its own.
-        curve_p_value: of the hypothesis that the curves agree at all slopes in [1/20, 20].
-        largest: slope at which the curves differ the most, in standard errors.
+        precision: Difference in precision at each requested slope, by slope.
+        recall: Difference in recall at each requested slope, by slope.
+        area: Difference in the area under the curve between slopes 1/20 and 20.
+        f_score: Difference in the largest F-score, each model at its own best slope.
+        curve_p_value: P-value of the hypothesis that the curves agree at all slopes in [1/20, 20].
+        largest: Slope at which the curves differ most, in standard errors.
 
     Example:
         >>> import numpy as np
@@ -103,10 +103,10 @@ def compare_curves(
     """Compare two models that were measured against the same real samples.
 
     Args:
-        first: estimate of one model.
-        second: estimate of the other, with the same real samples, estimator, folds and seed.
-        lam: slopes at which precision and recall are compared, shape (n,).
-        level: one minus the share of false alarms of a test, in (0, 1).
+        first: Estimate of one model.
+        second: Estimate of the other, with the same real samples, estimator, folds and seed.
+        lam: Slopes at which precision and recall are compared, shape (n,).
+        level: Confidence level of the tests, one minus their false-alarm rate, in (0, 1).
 
     Example:
         Two models with one distribution differ by chance only:

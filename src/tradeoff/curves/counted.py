@@ -117,8 +117,8 @@ class EstimatedCurve(Result):
         """
         if self.is_grouped:
             raise UndefinedError(
-                "A certificate counts independent samples, and there is none for groups: keep one "
-                "sample of each."
+                "A certificate requires independent samples, not groups: keep one sample of each "
+                "group."
             )
         return certify(self.held_out, level=level)
 

@@ -90,11 +90,11 @@ class Control(Result):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis(Result):
-    """What is seen of real against real, and of losses that are known.
+    """Baseline curve of real against real samples, and controls with known losses of recall.
 
     Args:
         baseline: Curve of one part of the real samples against the other.
-        controls: Known losses of recall, the first one first.
+        controls: Controls, in the order in which they were measured.
 
     Example:
         >>> import numpy as np
@@ -145,9 +145,9 @@ class Diagnosis(Result):
     def sentence(self) -> str:
         """What was planted, and what was seen of it."""
         if not self.controls:
-            return "No loss could be planted: too few groups of samples."
-        planted = " and ".join(
-            f"{control.share:.0%} (seen as {max(control.seen, 0.0):.0%})"
+            return "Recall was not tested: the real samples form too few groups."
+        planted = "; ".join(
+            f"{control.share:.0%} withheld, {max(control.seen, 0.0):.0%} detected"
             for control in sorted(self.controls, key=lambda control: control.share)
         )
         smallest = self.smallest_established
@@ -156,7 +156,10 @@ class Diagnosis(Result):
             if smallest is None
             else f"the smallest that was established is {smallest:.0%}"
         )
-        return f"Known losses of recall, {self.controls[0].groups} withheld: {planted}; {outcome}."
+        return (
+            f"Recall was tested with {self.controls[0].groups} of real samples withheld: "
+            f"{planted}; {outcome}."
+        )
 
 
 @by_name
@@ -169,7 +172,9 @@ def diagnose(
     seed: int = 0,
     progress: bool = True,
 ) -> Diagnosis:
-    """What :func:`~tradeoff.curves.pr_curve` sees of real against real, and of known losses.
+    """Baseline of real against real samples, and controls with known losses.
+
+    All are measured as in :func:`~tradeoff.curves.pr_curve`.
 
     The real samples are divided in two by their content. Groups of them are withheld from one part:
     a fifth, and then a tenth if that is established and two fifths if not.

@@ -166,15 +166,15 @@ def pr_curve(
     generated_groups: Sequence[object] | None = None,
     progress: bool = True,
 ) -> CurveEstimate:
-    """The precision-recall curve of two samples, honestly estimated.
+    """Estimated precision-recall curve of two sets of samples, counted on held-out samples.
 
     Args:
         real: Features of real samples, shape (n, d).
         generated: Features of generated samples, shape (m, d).
         estimator: Estimator of log p/q, by name or as a configuration.
-        folds: Number of folds over which training and counting rotate, at least 3; 1 is a single
-            split, one half for training and the other for counting, in which equal rows always
-            count as independent samples.
+        folds: Number of cross-fitting folds, at least 3; 1 is a single split, one half for
+            training and the other for counting, in which equal rows always count as independent
+            samples.
         seed: Seed of the folds and of the estimator.
         repeats: What equal rows are: "copies" of one sample, kept together in one fold, or
             independent "draws" of one value (categories, counts, rounded numbers), divided among

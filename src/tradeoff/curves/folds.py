@@ -148,7 +148,8 @@ def _check_size(placed: Placed, repeats: Repeats) -> None:
     if side.distinct < _FEWEST_VALUES and not repeats.are_draws:
         raise InvalidInputError(
             f"`{side.name}` must hold at least {_FEWEST_VALUES} distinct samples. "
-            f"Got {side.distinct}: count so few values, and use RatioProfile.from_masses."
+            f"Got {side.distinct}: for so few values, count each one and use "
+            "RatioProfile.from_masses."
         )
 
 

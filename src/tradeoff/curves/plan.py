@@ -37,7 +37,7 @@ _SCHEMA = 1
 
 
 def share_bounds(size: int, rows: int = _FITTED_ROWS) -> int:
-    """The key below which samples fit the rule: about `rows` of them, at most half of all."""
+    """Bound of the keys of samples that the rule is fitted on: about `rows`, at most half."""
     return int(min(0.5, rows / max(size, 1)) * _ALL_KEYS)
 
 
@@ -67,7 +67,8 @@ class CountingPlan:
     Args:
         rule: The log-ratio, fitted on samples whose key lies below `fitted_below`.
         sizes: Numbers of samples, about, for which the bounds were chosen.
-        fitted_below: Bounds of the keys of the samples that fitted the rule, which are not counted.
+        fitted_below: Bounds of the keys of the samples that the rule was fitted on, which are not
+            counted.
         grid: How columns are rounded, if moments are wanted.
         seed: Seed of the keys.
         about: Where features come from, such as the encoder's name and weights.
@@ -101,7 +102,7 @@ class CountingPlan:
         seed: int = 0,
         about: Mapping[str, Any] | None = None,
     ) -> CountingPlan:
-        """The plan for samples that are in memory, of which a part fits the rule.
+        """The plan for samples that are in memory, with the rule fitted on a part of them.
 
         Args:
             real: Features of real samples, shape (n, d).

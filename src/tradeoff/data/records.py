@@ -95,12 +95,16 @@ class Records:
                 if usual in columns:
                     return cls(name, rows, candidate, usual, label, folder)
         if column is not None and kind is None:
-            raise InvalidInputError(f"`kind` must say what `{column}` of `{name}` holds.")
+            raise InvalidInputError(
+                f"Pass `kind` (image, text or features) to say what column `{column}` of `{name}` "
+                "holds."
+            )
         if kind in (None, "table"):
             return cls(name, rows, "table", None, label)
         if column is None:
             raise InvalidInputError(
-                f"`column` must name the {kind} of `{name}`. Its columns are {', '.join(columns)}."
+                f"Pass `column` to say which column of `{name}` holds the samples ({kind}). Its "
+                f"columns are {', '.join(columns)}."
             )
         return cls(name, rows, kind, column, label, folder)
 

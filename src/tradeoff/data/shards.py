@@ -135,7 +135,8 @@ class ShardReader:
         usual = [name for name in _NAMES if name in names]
         if self.column is None and not usual:
             raise UnreadableError(
-                f"`column` must name its features. Its columns are {', '.join(names)}."
+                "pass `column` to say which column holds the features. Its columns are "
+                f"{', '.join(names)}."
             )
         return self.column or usual[0]
 

@@ -101,7 +101,8 @@ def embed_source(
     check_choice("broken", broken, ("skip", "stop"))
     if source.kind != embedder.kind:
         raise InvalidInputError(
-            f"`{name}` holds {source.kind} samples, and `{embedder.name}` embeds {embedder.kind}."
+            f"`{name}` must hold {embedder.kind} samples for the encoder `{embedder.name}`. Got "
+            f"{source.kind}: choose another encoder."
         )
     chosen = None if limit is None else choose_by_id(source, check_count("limit", limit), seed)
     keeps = not isinstance(embedder, Identity) and getattr(embedder, "version", "") is not None

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from tradeoff._decoding import build, decoding, fits, read_fields
 from tradeoff._files import check_outputs
-from tradeoff._registry import resolve
+from tradeoff._registry import resolve, suggestion
 from tradeoff._result import Result
 from tradeoff._sides import by_name
 from tradeoff._validation import check_type
@@ -106,9 +106,7 @@ class Comparison(Paged, Result):
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self.evaluations:
-            raise InvalidInputError(
-                f"`{name}` is none of the models {', '.join(self.evaluations)}."
-            )
+            raise InvalidInputError(f"Unknown model `{name}`. {suggestion(name, self.evaluations)}")
         return self.evaluations[name]
 
     @property
@@ -241,13 +239,13 @@ def compare(
         metrics: Keys or families of metrics.
         encoder: Encoder of the samples.
         estimator: Estimator of the likelihood ratio behind the curve.
-        protocol: Recipe of the literature in place of metrics.
-        k: Rank of neighbors.
-        folds: Number of folds over which training and counting rotate.
+        protocol: Published evaluation protocol to run instead of metrics.
+        k: Rank k of the neighbor that a neighborhood reaches.
+        folds: Number of cross-fitting folds.
         repeats: What equal samples are for the curve: "copies" of one sample, independent "draws"
             of one value, or "auto" to decide by how they repeat.
         level: Probability with which all confidence intervals of differences cover together.
-        diagnose: Whether to plant known losses in the real data, to see which would be found.
+        diagnose: Whether to plant known losses in the real data, to test which would be detected.
         explain: Whether to find groups of samples that the model misses and invents; see
             :class:`~tradeoff.explain.Explanation`.
         seed: Seed of everything random.
@@ -295,16 +293,18 @@ def compare_measured(
     """The same, and the estimated curves of models that have one."""
     check_type("generated", generated, Mapping)
     for name in generated:
-        check_type("the name of a model", name, str)
+        if not isinstance(name, str):
+            raise InvalidInputError(f"The names in `generated` must be text. Got {name!r}.")
     folders = [_as_folder(name) for name in generated]
     if len(set(folders)) < len(folders):
         raise InvalidInputError(
-            f"Names of models must differ in letters or digits. Got {', '.join(generated)}."
+            "Model names must give different folder names, in which special characters become _. "
+            f"Got {', '.join(generated)}."
         )
     if len(generated) < 2:
         raise InvalidInputError(
-            f"`generated` must hold at least two models by name. Got {len(generated)}: one alone "
-            "is for `evaluate`."
+            f"`generated` must hold at least two models by name. Got {len(generated)}: use "
+            "`evaluate` for a single model."
         )
     opened = open_both(real, generated, settings, progress=progress)
     evaluations, estimates = {}, {}

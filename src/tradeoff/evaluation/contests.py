@@ -109,7 +109,7 @@ class SampledModel:
 
     @property
     def used(self) -> int:
-        """Number of samples so far, those that fitted the rule included."""
+        """Number of samples so far, including those that the rule was fitted on."""
         return self.batches.taken
 
     @property

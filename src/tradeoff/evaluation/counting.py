@@ -209,7 +209,7 @@ def count_pair(pair: Pair, settings: Settings, encoder: Mapping[str, str]) -> Co
 def choose_from_shard(
     shared: tuple[ShardReader, Sides[int], int], item: tuple[str, Shard]
 ) -> Chosen:
-    """A task: keys and features of the samples of a shard that fit the rule."""
+    """A task: keys and features of the samples of a shard that the rule is fitted on."""
     reader, bounds, seed = shared
     side, shard = item
     bound = bounds[_SIDES.index(side)]

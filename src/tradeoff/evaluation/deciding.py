@@ -65,8 +65,8 @@ def decide(
     independent samples, not for example one class after the other.
 
     Args:
-        real: Samples of real data, as for :func:`~tradeoff.evaluate`; all are counted but those
-            that fit the rule.
+        real: Samples of real data, as for :func:`~tradeoff.evaluate`; all are counted except those
+            that the rule is fitted on.
         generated: A function of n that returns n samples, a
             :class:`~tradeoff.data.GrowingFolder`, or samples that exist already, which are taken
             in a random order; several of them by name to find the best model.
@@ -76,11 +76,12 @@ def decide(
         estimator: Estimator of the likelihood ratio, fitted on samples that are not counted.
         rule: Log-ratio in place of a fit, for example the `FrozenRule` of an earlier checkpoint;
             by name for several models.
-        pilot: Number of generated samples of each model that fit its rule, and real ones.
-        every: Number of generated samples between two looks.
+        pilot: Number of generated samples of each model that its rule is fitted on, and of real
+            ones.
+        every: Number of new generated samples before each look at the answer.
         limit: Largest number of generated samples of each model that are counted.
         level: Probability with which an answer is right.
-        seed: Seed of the rule, and of which real samples fit it.
+        seed: Seed of the rule, and of the choice of real samples that it is fitted on.
         ledger: Folder in which batches are kept, so that an interrupted run goes on where it
             stopped.
         progress: Whether to show progress lines.
@@ -201,19 +202,20 @@ def _open_ledger(
 def _check_question(asked: Question, generated: Mapping[str, Any]) -> None:
     if asked.bar is None and len(generated) < 2:
         raise InvalidInputError(
-            '`question` must compare one model with a bar, such as "curve.recall > 0.6". '
-            "Without a bar, give several models by name."
+            '`question` must name a threshold for one model, such as "curve.recall > 0.6". '
+            "Without one, give several models by name."
         )
     if asked.bar is not None and len(generated) > 1:
         raise InvalidInputError(
-            '`question` must have no bar for several models, such as "curve.recall".'
+            "`question` must not have a threshold for several models: ask for example "
+            '"curve.recall".'
         )
 
 
 def _parts(
     reference: Reference, pilot: int, *, fits: bool, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Real samples that are counted, and those that fit rules, chosen by content."""
+    """Real samples that are counted, and those that rules are fitted on, chosen by content."""
     side = reference.side
     size = min(pilot, len(side) // 2)
     if size < _FEWEST:
@@ -309,14 +311,14 @@ def _best_of(
 
 def _warnings(models: Iterable[SampledModel], generated: Mapping[str, Any]) -> tuple[str, ...]:
     drifting = [
-        f"The samples of {model.name} change along the way, so their order matters and the level "
-        "does not hold: shuffle them."
+        f"The samples of {model.name} drift as more are drawn, so the confidence level does not "
+        "hold: shuffle them."
         for model in models
         if model.drifts()
     ]
     if any(isinstance(made, GrowingFolder) for made in generated.values()):
         drifting.append(
-            "Images were taken in the order of writing: the answer holds only if that is random, "
-            "not one class after the other."
+            "Images were used in the order in which they were written. The answer is valid only if "
+            "that order is random, and not for example one class after another."
         )
     return tuple(drifting)

@@ -112,7 +112,8 @@ class Decision(Paged, Result):
             number of samples; "undecidable" if the real side alone cannot resolve the difference.
         best: Models of which one is the best; the name of the model if there is one.
         looks: What was known at each look, if there are one or two models.
-        samples: Generated samples of each model, those that fitted its rule included.
+        samples: Number of generated samples of each model, including those that its rule was
+            fitted on.
         level: Probability with which the answer is right.
         enough: About how many real samples would make the question decidable, where it is not.
         warnings: Reasons not to trust the answer.
@@ -148,23 +149,27 @@ class Decision(Paged, Result):
         """The answer, what it means, and what it took."""
         asked = Question.parse(self.question)
         taken = " and ".join(f"{n:,} of {name}" for name, n in self.samples.items())
-        found = [*self._answer(asked), f"Samples, those that fitted the rule included: {taken}."]
-        return (*found, *self.warnings)
+        used = f"Samples used, including those that the rule was fitted on: {taken}."
+        return (*self._answer(asked), used, *self.warnings)
 
     def _answer(self, asked: Question) -> tuple[str, ...]:
         sure = f"with {self.level:.0%} confidence"
         if self.answer == "undecidable":
-            more = f" About {self.enough:,} real samples would do." if self.enough else ""
-            return (f"Undecidable: the noise of the real samples exceeds this difference.{more}",)
+            more = f" About {self.enough:,} real samples would be enough." if self.enough else ""
+            return (
+                "Undecidable: the sampling error of the real samples alone is larger than the "
+                f"distance between {asked.name} and {asked.bar:g}.{more}",
+            )
         if asked.bar is None:
             return (
-                f"{sure.capitalize()} the best {asked.name} is that of {' or '.join(self.best)}.",
-                "This compares measured curves, and bounds no difference of the true ones.",
+                f"{sure.capitalize()}, {' or '.join(self.best)} has the best {asked.name}.",
+                "This ranks measured values. They are upper bounds, so the true values may rank "
+                "differently.",
             )
         if self.answer == "undecided":
             last = self.looks[-1] if self.looks else None
-            limits = f": it lies between {last.low:.3f} and {last.high:.3f}" if last else ""
-            return (f"Undecided after the largest number of samples{limits}.",)
+            limits = f": {sure} it lies between {last.low:.3f} and {last.high:.3f}" if last else ""
+            return (f"Undecided when the limit was reached or no samples were left{limits}.",)
         if (self.answer == "yes") == asked.is_above:
             return (
                 f"Above: {sure} the measured {asked.name} exceeds {asked.bar:g}.",
@@ -172,5 +177,5 @@ class Decision(Paged, Result):
             )
         return (
             f"Below: {sure} the {asked.name} is less than {asked.bar:g}.",
-            "This holds for the true one too, whatever the rule.",
+            f"The true {asked.key} is below it too, however well the rule was fitted.",
         )

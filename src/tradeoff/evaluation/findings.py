@@ -86,9 +86,9 @@ def _losses(verdict: Verdict | None) -> Iterator[Finding]:
             "look at the real samples that the model misses (--report page.html).",
         )
     if verdict.difference is not None and not (verdict.precision.losses or verdict.recall.losses):
-        advice = "take more samples, or use a stronger encoder."
+        advice = "use more samples, or a stronger encoder."
         if verdict.recall.advised:
-            advice = f"take {verdict.recall.advised} of each side."
+            advice = f"use {verdict.recall.advised} on each side."
         yield Finding("difference", next(sentences), advice)
 
 
@@ -109,12 +109,13 @@ def _by_neighbors(verdict: Verdict | None, scores: Mapping[str, Score]) -> Itera
             f"{score.expected_text} is expected"
         )
         if verdict is None:
-            yield Finding(f"{kind} lost", f"{sentence}.", "measure the curve, or look at copies.")
+            advice = "check the copies metrics, or measure the curve if it was left out."
+            yield Finding(f"{kind} lost", f"{sentence}.", advice)
         else:
             yield Finding(
                 "contradiction",
                 f"{sentence}, but the curve shows no loss of {kind}.",
-                "look at the samples: one of the two is misled by these features.",
+                "look at the samples: with these features, one of the two metrics is misleading.",
             )
 
 
@@ -135,19 +136,20 @@ def warnings_of(
     smaller, larger = min(sizes.values()), max(sizes.values())
     if measured.curve and settings.diagnose and smaller < FEWEST_SAMPLES and not few_values:
         found.append(
-            f"With fewer than {FEWEST_SAMPLES} samples of each side it is not tested which losses "
-            f"would be seen. There are {smaller}."
+            "The check of which losses would be detected was skipped: it requires at least "
+            f"{FEWEST_SAMPLES} samples on each side, and the smaller side has {smaller}."
         )
     if settings.explain and measured.curve and measured.curve.single is None:
         found.append(
-            "What is missed and invented was not looked for: that takes at least "
-            f"{FEWEST_SAMPLES} distinct samples of each side."
+            "The explanation was skipped: finding what the model misses and invents requires at "
+            f"least {FEWEST_SAMPLES} distinct samples on each side."
         )
     if few_values:
         found.append(
-            "Too few distinct samples repeat for a curve, whose interval is [0, 1]: equal samples "
-            "are taken for copies. Look at knn.coverage and copies.within, or pass "
-            'repeats="draws" if they are independent draws of a few values.'
+            "A side consists mostly of repeats of a few distinct samples. Equal samples count as "
+            "copies, so too few are left to estimate a curve, and its scores have the interval "
+            '[0, 1]. Look at knn.coverage and copies.within, or pass repeats="draws" (--repeats '
+            "draws) if they are independent draws of a few values."
         )
     diagnosis = None if measured.curve is None else measured.curve.diagnosis
     baseline = None if diagnosis is None else diagnosis.baseline.losses(level=settings.level)
@@ -159,13 +161,14 @@ def warnings_of(
     if larger > _UNEQUAL * smaller and (score := scores.get("knn.coverage")):
         both = " and ".join(f"{size:,} {side}" for side, size in sizes.items())
         found.append(
-            f"With {both} samples knn.coverage of a perfect model is {score.expected_text}: take "
-            f"{larger:,} of each."
+            f"With {both} samples, a perfect model has a knn.coverage of {score.expected_text}: "
+            f"use {larger:,} samples on each side."
         )
     if "frechet.distance" in scores and smaller < columns:
         found.append(
-            f"frechet.distance has {smaller:,} samples for {columns:,} columns and is biased "
-            f"upward: {_SAMPLES_PER_COLUMN * columns:,} of each side are needed."
+            f"frechet.distance is biased upward, because {smaller:,} samples are too few for "
+            f"{columns:,} feature dimensions. Use {_SAMPLES_PER_COLUMN * columns:,} samples on "
+            "each side."
         )
     return tuple(found)
 
@@ -177,9 +180,10 @@ def near_copy_warnings(verdict: Verdict | None, pair: Pair, settings: Settings) 
     found = near_copies(pair, level=settings.level, seed=settings.seed)
     kinds = {"real": ("generated", "recall"), "generated": ("real", "precision")}
     return tuple(
-        f"{percent(share)} of the {side} samples are near-copies: closer to another one than a "
-        f"third of the distance that 95% of {kinds[side][0]} samples keep. Crops, edits or frames "
-        f"of one sample are not independent, and make {kinds[side][1]} seem lost: keep one of "
-        f"each, or pass {side}_groups to pr_curve."
+        f"About {percent(share)} of the {side} samples are near-copies of another {side} sample: "
+        "their nearest neighbor is less than a third as far away as that of 95% of the "
+        f"{kinds[side][0]} samples. Crops, edits or video frames of one sample are not "
+        f"independent, and can make {kinds[side][1]} look lost. Keep one of each, or pass "
+        f"{side}_groups to pr_curve."
         for side, share in found.items()
     )

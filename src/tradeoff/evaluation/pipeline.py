@@ -82,7 +82,7 @@ def evaluate(
     ledger: str | Path | None = None,
     progress: bool = True,
 ) -> Evaluation:
-    """Measure a model: from two sources of samples to a result that says what it means.
+    """Evaluate generated against real samples; returns scores with intervals, a verdict and advice.
 
     Args:
         real: Samples of real data: a path (a folder of images, an archive, ``.npz``, Parquet,
@@ -96,15 +96,16 @@ def evaluate(
             Hugging Face hub, a function, or an encoder object. Each kind of samples has a default.
         estimator: Estimator of the likelihood ratio behind the curve: a name in `ESTIMATORS`, a
             configuration, or a scikit-learn classifier.
-        rule: How errors are counted: "cross-fitted", every sample by fits that have not seen it, or
-            "frozen", by one fit on at most 20,000 samples of each side, for very many samples.
-        protocol: Recipe of the literature in place of metrics, by its name in `PROTOCOLS`.
-        k: Rank of neighbors.
-        folds: Number of folds over which training and counting rotate.
+        rule: How errors are counted: "cross-fitted" scores every sample with estimators that were
+            not fitted on it; "frozen" fits one estimator on at most 20,000 samples of each side,
+            for very large data sets.
+        protocol: Published evaluation protocol to run instead of metrics, a name in `PROTOCOLS`.
+        k: Rank k of the neighbor that a neighborhood reaches.
+        folds: Number of cross-fitting folds.
         repeats: What equal samples are for the curve: "copies" of one sample, independent "draws"
             of one value, or "auto" to decide by how they repeat.
-        level: Probability with which confidence intervals cover.
-        diagnose: Whether to plant known losses in the real data, to see which would be found.
+        level: Confidence level of the intervals.
+        diagnose: Whether to plant known losses in the real data, to test which would be detected.
         explain: Whether to find groups of samples that the model misses and invents; see
             :class:`~tradeoff.explain.Explanation`.
         seed: Seed of everything random.
@@ -160,18 +161,19 @@ def evaluate_sources(
 ) -> Evaluation:
     """One model by complete settings; see `evaluate`."""
     if isinstance(generated, Mapping):
-        raise InvalidInputError("`generated` must be one model: `compare` takes several by name.")
+        raise InvalidInputError(
+            "`generated` must hold the samples of one model. Got several by name: use `compare`."
+        )
     if engine is not None:
         if settings.rule != "frozen":
             raise InvalidInputError(
-                "An engine counts part by part, with a frozen rule: pass "
-                'rule="frozen" (--rule frozen).'
+                '`engine` requires a frozen rule: pass rule="frozen" (--rule frozen).'
             )
         return evaluate_shards(
             real, generated, checked(settings), open_engine(engine), ledger, progress=progress
         )
     if ledger is not None:
-        raise InvalidInputError("`ledger` keeps what an engine counted: pass `engine` too.")
+        raise InvalidInputError("`ledger` requires an engine: pass `engine` too.")
     opened = open_both(real, {"generated": generated}, settings, progress=progress)
     if opened.settings.rule == "frozen":
         return opened.count("generated").evaluation()
@@ -206,7 +208,9 @@ def checked(found: Settings) -> Settings:
         raise InvalidInputError("`explain` needs the curve: add curve to the metrics.")
     if found.rule == "frozen":
         if found.protocol is not None:
-            raise InvalidInputError("`protocol` has a rule of its own: leave `rule` as it is.")
+            raise InvalidInputError(
+                "`rule` cannot be combined with `protocol`, which has its own: leave `rule` out."
+            )
         check_counted(keys)
     if found.protocol is None:
         check_families(keys)
@@ -385,9 +389,11 @@ class Opened:
         published, found = PROTOCOLS[protocol], []
         if published.encoder not in ("any", encoder):
             found.append(
-                f"Published numbers of {protocol} are those of {published.encoder}; these "
-                f"features are {encoder}: the numbers cannot be compared."
+                f"The published scores of {protocol} use {published.encoder} features, and this "
+                f"run uses {encoder}: the scores are not comparable."
             )
         if published.samples is not None:
-            found.append(f"Published numbers of {protocol} took {published.samples}.")
+            found.append(
+                f"Sample sizes of the published scores of {protocol}: {published.samples}."
+            )
         return tuple(found)

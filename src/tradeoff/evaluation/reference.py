@@ -99,14 +99,14 @@ class Reference(Result):
         Args:
             real: Samples as `evaluate` accepts them.
             encoder: Encoder of the samples, as in `evaluate`.
-            kind: What the samples are, where it cannot be told: image, text, table or features.
+            kind: Kind of the samples, if it cannot be detected: image, text, table or features.
             column: Column that holds the samples, where there are several.
             label: Column that holds the class.
-            size: Pixels to which images are resized, for encoders that leave the choice.
+            size: Pixels to which images are resized, for encoders that let you choose.
             trusted: Whether to load a TorchScript or ``.pt2`` file, which may run any code.
             device: Device of the encoder; "auto" is a GPU if there is one.
-            dtype: Precision of products inside the encoder.
-            store: Folder in which features are kept and found again.
+            dtype: Floating-point type of matrix products inside the encoder.
+            store: Folder in which features are cached for later runs.
             limit: Largest number of samples of each side; they are chosen at random.
             broken: Whether items that cannot be read are skipped, or end the run.
             seed: Seed of that choice.
@@ -183,8 +183,8 @@ class Reference(Result):
             if found != self.encoder[name]:
                 raise InvalidInputError(
                     f"The {attribute} of the encoder must be that of the reference, "
-                    f"{self.encoder[name]!r}. Got {found!r}: choose the same encoder, or make the "
-                    "reference anew."
+                    f"{self.encoder[name]!r}. Got {found!r}: choose the same encoder, or "
+                    "create the reference again."
                 )
         return replace(self, embedder=embedder)
 
@@ -199,7 +199,7 @@ class Reference(Result):
         """Find the neighbors of all samples now, so that they are saved with the reference.
 
         Args:
-            k: Rank of neighbors, as in `evaluate`.
+            k: Rank k of the neighbor that a neighborhood reaches, as in `evaluate`.
             progress: False silences the progress line.
         """
         neighbors_of(self.side, min(k + 1, len(self.side) - 1), progress=progress)

@@ -114,8 +114,8 @@ def _description(folder: Path) -> dict[str, Any]:
     found = (about.get("schema"), about.get("version")) if isinstance(about, dict) else None
     if found != (_SCHEMA, _VERSION):
         raise InvalidInputError(
-            f"`{path}` must have the schema {_SCHEMA} version {_VERSION}. Got {found}: make the "
-            "reference anew."
+            f"`{path}` must have the schema {_SCHEMA} version {_VERSION}. Got {found}: create "
+            "the reference again."
         )
     try:
         _check(about)
@@ -146,7 +146,7 @@ def _check(about: Mapping[str, Any]) -> None:
 
 def _damaged(path: Path, reason: str = "") -> InvalidInputError:
     said = f" ({reason})" if reason else ""
-    return InvalidInputError(f"`{path}` is damaged{said}: make the reference anew.")
+    return InvalidInputError(f"`{path}` is damaged{said}: create the reference again.")
 
 
 def _checksum(path: Path) -> str:

@@ -121,16 +121,16 @@ class Paged:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation(Paged, Result):
-    """What was measured of a model.
+    """Result of an evaluation: scores, verdict, findings and curve.
 
     Args:
         scores: Every score, by its key.
         verdict: What is established of precision and recall; None without a curve, and if so few
             distinct samples repeat that it cannot be trusted.
         findings: What was found to be wrong.
-        warnings: What the samples do not allow to say.
+        warnings: Limits of what these samples can show.
         curve: The trade-off with its band; None if it was not asked for.
-        certificate: The line that the true curve does not exceed.
+        certificate: Upper bound of the true curve at the confidence level; None if not computed.
         broken: Items that could not be read, by side.
         explanation: What the model misses and invents, if it was asked for; in a result read from
             JSON alone, None.
@@ -152,7 +152,7 @@ class Evaluation(Paged, Result):
         >>> result["recall"]
         Traceback (most recent call last):
         ...
-        tradeoff.exceptions.InvalidInputError: `recall` was not measured. There are
+        tradeoff.exceptions.InvalidInputError: `recall` was not measured. Measured scores:
         curve.precision, curve.recall, curve.f_score, curve.area.
     """
 
@@ -171,7 +171,7 @@ class Evaluation(Paged, Result):
     def __getitem__(self, key: str) -> Score:
         if key not in self.scores:
             raise InvalidInputError(
-                f"`{key}` was not measured. There are {', '.join(self.scores)}."
+                f"`{key}` was not measured. Measured scores: {', '.join(self.scores)}."
             )
         return self.scores[key]
 

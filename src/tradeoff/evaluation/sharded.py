@@ -46,7 +46,9 @@ def evaluate_shards(
 ) -> Evaluation:
     """A model whose samples lie in many files, by a frozen rule; see `evaluate`."""
     if settings.limit is not None:
-        raise InvalidInputError("`limit` chooses among all samples: leave it out with an engine.")
+        raise InvalidInputError(
+            "`limit` cannot be combined with `engine`, which reads file by file: leave it out."
+        )
     both = Sides(*map(_address, ("real", "generated"), (real, generated)))
     if ledger is not None:
         check_outputs([Path(ledger) / "counts.ledger"], inputs=both, overwrite=True)

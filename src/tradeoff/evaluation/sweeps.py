@@ -63,7 +63,7 @@ class Wish(Result):
         if found := _AT_LEAST.fullmatch(plain):
             key, condition, bound = found.groups()
             if key != condition:
-                limit = check_number("the bound of the wish", float(bound), at_least=0.0)
+                limit = check_number("at_least", float(bound), at_least=0.0)
                 return cls(
                     key=key, lam=HEADLINE_SLOPES[key], condition=condition, at_least=min(limit, 1.0)
                 )
@@ -169,12 +169,13 @@ class Sweep(Paged, Result):
         confidence = f"with {self.level:.0%} confidence"
         found = []
         if self.best is None:
-            found.append(f"No value fits: {confidence} all of them miss the condition.")
+            found.append(f"No value qualifies: {confidence}, all of them violate the condition.")
         else:
             found.append(f"Take {self.best} ({self.wish}).")
             others = [value for value in self.alike if value != self.best]
             if others:
-                found.append(f"It cannot be told from {', '.join(others)} with this many samples.")
+                alike = ", ".join(others)
+                found.append(f"With this many samples, it cannot be distinguished from {alike}.")
             elif len(self.points) > 1:
                 found.append(f"It is better than every other value, {confidence}.")
         if self.refuted:
@@ -182,8 +183,8 @@ class Sweep(Paged, Result):
         wish = Wish.parse(self.wish)
         if wish.condition is not None and self.best is not None:
             found.append(
-                f"Measured {wish.condition} is an upper bound, so that it is at least "
-                f"{wish.at_least:g} can be refuted, but not certified."
+                f"Measured {wish.condition} is an upper bound: it can show that {wish.condition} "
+                f"does not reach {wish.at_least:g}, but it cannot prove that it does."
             )
         return tuple(found)
 
@@ -208,7 +209,7 @@ def sweep(
     seed: int = 0,
     progress: bool = True,
 ) -> Sweep:
-    """Measure a model at several values of a knob, and recommend one.
+    """Measure a model at several values of a sampling parameter (a knob), and choose one.
 
     Args:
         real: Samples of real data, as for :func:`~tradeoff.evaluate`.
@@ -221,11 +222,11 @@ def sweep(
         metrics: Keys or families of metrics, the curve among them.
         encoder: Encoder of the samples.
         estimator: Estimator of the likelihood ratio behind the curve.
-        folds: Number of folds over which training and counting rotate.
+        folds: Number of cross-fitting folds.
         repeats: What equal samples are for the curve: "copies" of one sample, independent "draws"
             of one value, or "auto" to decide by how they repeat.
         level: Probability with which all statements hold together.
-        diagnose: Whether to plant known losses in the real data, to see which would be found.
+        diagnose: Whether to plant known losses in the real data, to test which would be detected.
         explain: Whether to look for what each value misses and invents, for the report.
         seed: Seed of everything random.
         progress: Whether to show progress lines.

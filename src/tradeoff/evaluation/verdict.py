@@ -29,8 +29,8 @@ class Outcome(Result):
         losses: Losses that are established, the smallest factor first; empty if there are none.
         at_most: Largest loss that is not ruled out, of the kind that was planted; None if nothing
             was planted or nothing planted was established.
-        enough: Number of samples of each side that would decide about a loss of 10%; None where
-            that is not known.
+        enough: Number of samples on each side with which a loss of 10% would be detected; None
+            where that is not known.
         is_minimum: Whether more than `enough` samples may be needed, since nothing that was planted
             was established.
         unseen: Largest planted loss that was not established; None if larger ones were.
@@ -56,7 +56,7 @@ class Outcome(Result):
 
     @property
     def advised(self) -> str:
-        """How many samples would decide, in words; empty where that is not known."""
+        """How many samples would be enough, in words; empty where that is not known."""
         if self.enough is None:
             return ""
         return f"{'more than' if self.is_minimum else 'about'} {self.enough:,} samples"
@@ -78,8 +78,8 @@ class Verdict(Result):
         >>> print(Verdict(recall=Outcome(at_most=0.1)))
         No difference between the two sets was found.
         Precision: no loss was found, but none is ruled out.
-        Recall: a loss of more than 10% would have been found, if it is of the kind that was planted
-        (whole groups of real samples missing).
+        Recall: no loss was found. If groups that make up more than 10% of the real data were
+        missing, this would have been found (tested by withholding groups of real samples).
     """
 
     level: float = 0.95
@@ -99,8 +99,9 @@ class Verdict(Result):
         found = [sentence for sentence in (precision, recall) if sentence]
         if not found and self.difference is not None:
             found.append(
-                f"The two sets differ, {confidence} by at least {percent(self.difference)}, but "
-                "it is not established whether precision or recall is lost."
+                "The two sets differ: their total variation distance is at least "
+                f"{percent(self.difference)} {confidence}. It is not established whether precision "
+                "or recall is lost."
             )
         elif not found:
             found.append("No difference between the two sets was found.")
@@ -117,7 +118,8 @@ def _precision_lost(outcome: Outcome, confidence: str) -> str:
     first = outcome.losses[0]
     text = (
         f"Precision is lost: {confidence} at least {percent(first.at_least)} of the generated "
-        f"samples come from regions where real data is more than {_times(first.factor)} times rarer"
+        f"samples come from regions where real data is more than {_times(first.factor)} times "
+        "rarer than generated data"
     )
     further = f"look invented (more than {_INVENTED:g} times rarer)"
     return _with_certain(text, outcome, alone="they look invented", further=further)
@@ -161,16 +163,20 @@ def _open(outcome: Outcome) -> str:
     """What is known where no loss is established."""
     if outcome.at_most is not None:
         return (
-            f"a loss of more than {outcome.at_most:.0%} would have been found, if it is of the "
-            "kind that was planted (whole groups of real samples missing)."
+            f"no loss was found. If groups that make up more than {outcome.at_most:.0%} of the "
+            "real data were missing, this would have been found (tested by withholding groups of "
+            "real samples)."
         )
     if outcome.enough is not None:
         seen = ""
         if outcome.unseen is not None:
-            seen = f"Even a planted loss of {outcome.unseen:.0%} was not established. "
+            seen = (
+                f"Even a loss of {outcome.unseen:.0%}, planted as a test by withholding real "
+                "samples, was not detected. "
+            )
         return (
-            f"inconclusive. {seen}{outcome.advised.capitalize()} of each side would decide about a "
-            f"loss of {_ASKED:.0%}."
+            f"inconclusive. {seen}Detecting a loss of {_ASKED:.0%} takes {outcome.advised} on each "
+            "side."
         )
     return "no loss was found, but none is ruled out."
 

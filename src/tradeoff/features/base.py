@@ -34,7 +34,7 @@ class Encoder(Protocol):
 
     @property
     def name(self) -> str:
-        """By which it is called, in results too."""
+        """Name of the encoder, as results show it."""
 
     @property
     def kind(self) -> Kind:

@@ -119,7 +119,7 @@ def _package_folder(package: str, purpose: str) -> Path:
     spec = find_spec(package.replace("-", "_"))
     if spec is None or spec.origin is None:
         raise MissingExtraError(
-            f"{purpose} must have the package {package}, which is not installed: "
+            f"{purpose} requires the package {package}, which is not installed: "
             "pip install 'tradeoff[offline]'."
         )
     return Path(spec.origin).parent

@@ -41,10 +41,10 @@ def open_encoder(
             their features, or an encoder; the default of the kind if not given, which does not
             depend on what is installed.
         kind: Kind of the samples: image, text, table or features.
-        size: Number of pixels to which images are resized, for encoders that leave the choice.
+        size: Number of pixels to which images are resized, for encoders that let you choose.
         trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
         device: Device on which a network runs; "auto" is a GPU if there is one.
-        dtype: Type of products inside a network.
+        dtype: Floating-point type of matrix products inside a network.
 
     Example:
         >>> from tradeoff.features import open_encoder
@@ -53,13 +53,17 @@ def open_encoder(
         >>> open_encoder("efficientnet-lite0", kind="text")
         Traceback (most recent call last):
         ...
-        tradeoff.exceptions.InvalidInputError: `efficientnet-lite0` embeds image samples. Got text.
+        tradeoff.exceptions.InvalidInputError: `encoder` must embed text samples.
+        `efficientnet-lite0` embeds image samples: choose another.
     """
     found: Any = _find(DEFAULTS[kind] if encoder is None else encoder, kind, trusted)
     if found.kind != kind:
-        raise InvalidInputError(f"`{found.name}` embeds {found.kind} samples. Got {kind}.")
+        raise InvalidInputError(
+            f"`encoder` must embed {kind} samples. `{found.name}` embeds {found.kind} samples: "
+            "choose another."
+        )
     if size is not None and not hasattr(found, "size"):
-        raise InvalidInputError(f"`{found.name}` leaves no choice of size: leave `size` out.")
+        raise InvalidInputError(f"`{found.name}` does not accept `size`: leave it out.")
     if isinstance(found, Network) and found is not encoder:
         options: dict[str, Any] = {} if size is None else {"size": size}
         found = replace(found, device=device, dtype=dtype, **options)

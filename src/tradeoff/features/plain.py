@@ -63,7 +63,7 @@ class Identity:
 class Function:
     """Any function from a list of samples to their features.
 
-    It is called with 32 samples at a time; what is missing is filled up with the first one.
+    It is always called with 32 samples; an incomplete batch is padded with its first sample.
 
     Args:
         function: Function of contents (pixels of shape (height, width, 3), texts, or fields of

@@ -303,7 +303,7 @@ class Shelf:
         except Exception as error:  # of Arrow's own kinds
             if _is_whole(path):
                 raise UnavailableError(
-                    f"`{path}` is intact and cannot be read: {first_line(error)}."
+                    f"`{path}` is intact, but cannot be read: {first_line(error)}."
                 ) from None
             self._set_aside(path)
             return []

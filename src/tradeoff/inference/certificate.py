@@ -71,7 +71,7 @@ def certify(held_out: HeldOutLogRatios | HeldOutCounts, *, level: float = 0.95) 
     if isinstance(held_out, HeldOutCounts):
         return _certify_counts(held_out, miss)
     if any(np.unique(w).size > 1 for w in held_out.weights):
-        raise InvalidInputError("A certificate must count samples, and cannot weigh them.")
+        raise InvalidInputError("A certificate requires equal weights: leave the weights out.")
     curve = held_out.curve()
     return PRCurve(
         breakpoints=curve.breakpoints,

@@ -40,7 +40,7 @@ class TradeoffCallback(Callback):
         generate: Function from the module to features of generated samples, shape (m, d).
         every: Number of epochs from one evaluation to the next.
         metrics: Keys or families of the metrics that are logged.
-        k: Rank of neighbors.
+        k: Rank k of the neighbor that a neighborhood reaches.
         estimator: Estimator of the likelihood ratio behind the curve.
         seed: Seed of everything random.
         prefix: Prefix of the names under which scores are logged.

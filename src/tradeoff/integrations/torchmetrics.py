@@ -34,7 +34,7 @@ class TradeoffMetric(Metric):
         encoder: Function from samples to features of shape (n, d); None if `update` gets features.
             A module is put into evaluation mode, so that features do not depend on batches.
         metrics: Keys or families of the metrics.
-        k: Rank of neighbors.
+        k: Rank k of the neighbor that a neighborhood reaches.
         estimator: Estimator of the likelihood ratio behind the curve.
         seed: Seed of everything random.
         reset_real: Whether `reset` forgets real samples, too.

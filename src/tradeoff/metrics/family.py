@@ -34,12 +34,12 @@ class Request:
     Args:
         keys: Keys of the metrics.
         estimator: Estimator of the likelihood ratio behind the curve.
-        folds: Number of folds over which training and counting rotate.
+        folds: Number of cross-fitting folds.
         repeats: What equal rows are: "copies", "draws", or "auto" to decide by how they repeat.
-        k: Rank of neighbors.
-        diagnose: Whether known losses are planted, to see which would be found.
+        k: Rank k of the neighbor that a neighborhood reaches.
+        diagnose: Whether known losses are planted, to test which ones would be detected.
         explain: Whether the curve is counted on a single split too, for an explanation.
-        level: Probability with which intervals cover.
+        level: Confidence level of the intervals.
         seed: Seed of everything random.
         progress: Whether progress is shown.
 

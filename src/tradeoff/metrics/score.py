@@ -11,7 +11,7 @@ __all__ = ["Score", "number"]
 
 @dataclass(frozen=True, kw_only=True)
 class Score(Result):
-    """A number, its interval, and what it is worth when nothing is wrong.
+    """A score with its confidence interval and baseline.
 
     Args:
         value: The number.
@@ -43,19 +43,19 @@ class Score(Result):
 
     @property
     def value_text(self) -> str:
-        """In four digits or so."""
+        """The value as text, with about four digits."""
         return number(self.value)
 
     @property
     def interval_text(self) -> str:
-        """Both limits, or nothing."""
+        """The interval as text; empty without one."""
         if self.low is None or self.high is None:
             return ""
         return f"[{number(self.low)}, {number(self.high)}]"
 
     @property
     def expected_text(self) -> str:
-        """The baseline, or nothing."""
+        """The baseline as text; empty without one."""
         return "" if self.expected is None else number(self.expected)
 
 

@@ -101,7 +101,8 @@ class Moments(Result):
         """Moments of both parts together."""
         if self.mean.size != other.mean.size:
             raise InvalidInputError(
-                f"Parts must have the same columns. Got {self.mean.size} and {other.mean.size}."
+                f"Parts must have the same number of columns. Got {self.mean.size} and "
+                f"{other.mean.size}."
             )
         count = self.count + other.count
         shift = other.mean - self.mean
@@ -116,13 +117,13 @@ class Moments(Result):
     def covariance(self) -> FloatArray:
         """Covariance with n − 1 in the denominator, shape (d, d)."""
         if self.count < 2:
-            raise UndefinedError(f"A covariance takes at least 2 samples. Got {self.count}.")
+            raise UndefinedError(f"A covariance requires at least 2 samples. Got {self.count}.")
         return self.scatter / (self.count - 1)
 
 
 @by_name
 def frechet_distance(*, real: Moments | npt.ArrayLike, generated: Moments | npt.ArrayLike) -> float:
-    """The Fréchet distance of two samples, or of their moments; FID on Inception features.
+    """Fréchet distance between two sets of samples, or their moments; FID on Inception features.
 
     It is the distance of two Gaussians: 0 does not mean that the distributions agree. With few
     samples it is biased upward, the more columns the more.

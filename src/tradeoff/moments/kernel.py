@@ -34,7 +34,7 @@ def kernel_distance(
     seed: int = 0,
     progress: bool = True,
 ) -> PartScores:
-    """The unbiased kernel distance of two samples, over random subsets.
+    """Unbiased kernel distances between two sets of samples, one for each random subset.
 
     Unlike the Fréchet distance it is unbiased at any size, and may be negative for equal
     distributions.

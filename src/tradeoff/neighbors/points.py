@@ -52,7 +52,7 @@ class Points:
 
 def points_of(**sides: Any) -> tuple[Points, ...]:
     """Check matrices of features: one row per sample, the same columns, one device."""
-    torch = import_extra("torch", extra="torch", purpose="Exact neighbors")
+    torch = import_extra("torch", extra="torch", purpose="Finding exact neighbors")
     points = tuple(Points(_tensor(torch, name, values)) for name, values in sides.items())
     check_same_columns(**{name: side.columns for name, side in zip(sides, points, strict=True)})
     devices = {str(side.values.device) for side in points}

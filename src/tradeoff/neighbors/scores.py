@@ -73,7 +73,7 @@ class SupportScore(Result):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SupportMetrics(Result):
-    """Neighbor metrics of two samples; each is a number here, and a score with all it has in `[]`.
+    """Neighbor metrics; `result.density` is a number, `result["density"]` a `SupportScore`.
 
     Args:
         scores: The metrics that were asked for, by name.
@@ -105,8 +105,7 @@ class SupportMetrics(Result):
 
     def __getitem__(self, name: str) -> SupportScore:
         if name not in self.scores:
-            asked = ", ".join((*self.scores, name))
-            raise UndefinedError(f"`{name}` was not asked for: pass it in `metrics`, with {asked}.")
+            raise UndefinedError(f"`{name}` was not measured: pass metrics={(*self.scores, name)}.")
         return self.scores[name]
 
     @property
@@ -151,12 +150,19 @@ class SupportMetrics(Result):
 
     @property
     def realism(self) -> float:
-        """Median realism; above 1 a sample lies in the ball of a real one, large ones left out."""
+        """Median realism; above 1, a sample lies in the ball of a real one.
+
+        Large balls are left out.
+        """
         return self["realism"].value
 
     @property
     def authenticity(self) -> float:
-        """Share of generated samples farther from the nearest real one than that one's nearest."""
+        """Share of generated samples that are not suspiciously close to a real one.
+
+        They are farther from their nearest real sample than that sample is from its own nearest
+        real neighbor.
+        """
         return self["authenticity"].value
 
     def __str__(self) -> str:

@@ -127,7 +127,7 @@ def support_metrics(
     engine: Any = None,
     progress: bool = True,
 ) -> SupportMetrics:
-    """Exact neighbor metrics of two samples, in bounded memory.
+    """Exact neighbor metrics of two sets of samples, in bounded memory.
 
     Every count equals that of a brute force in float64, whatever the tile, the threads or the
     device; tensors are compared where they are.

@@ -27,6 +27,6 @@ def check_equal_samples(
         )
     if len(x) < _FEWEST_SAMPLES:
         raise InvalidInputError(
-            f"`{protocol}` must have at least {_FEWEST_SAMPLES} samples of each side. Got {len(x)}."
+            f"`{protocol}` must have at least {_FEWEST_SAMPLES} samples on each side. Got {len(x)}."
         )
     return x, y

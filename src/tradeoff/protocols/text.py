@@ -72,7 +72,7 @@ class Pillutla2021:
         fewest = min(map(len, sides))
         if fewest < _FEWEST_SAMPLES:
             raise InvalidInputError(
-                f"`pillutla-2021` must have at least {_FEWEST_SAMPLES} samples of each side. "
+                f"`pillutla-2021` must have at least {_FEWEST_SAMPLES} samples on each side. "
                 f"Got {fewest}."
             )
         x, y = _components("pillutla-2021", *sides, variance=self.variance)

@@ -83,15 +83,15 @@ def calibrated_ratio(
     estimator: Estimator | str = "logistic",
     seed: int = 0,
 ) -> Calibrated:
-    """A log-ratio from two samples in one call: fitted on one half, calibrated on the other.
+    """A log-ratio from two sets of samples: fitted on one half, calibrated on the other.
 
     Use it for critics that contain no ratio: pass their features.
 
     Args:
-        real: features of real samples, shape (n, d).
-        generated: features of generated samples, shape (m, d).
-        estimator: of log p/q, by name or as a configuration.
-        seed: of the halves and of the estimator.
+        real: Features of real samples, shape (n, d).
+        generated: Features of generated samples, shape (m, d).
+        estimator: Estimator of log p/q, by name or as a configuration.
+        seed: Seed of the halves and of the estimator.
 
     Example:
         >>> import numpy as np
@@ -120,15 +120,15 @@ def calibrated_ratio(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Reliability(Result):
-    """How often a sample is real where a log-ratio says how often it is.
+    """Calibration of a log-ratio: predicted and observed shares of real samples, by bin.
 
     Args:
-        predicted: mean of r/(1 + r) in each bin, ascending, shape (bins,).
-        observed: share of real samples there, each side counting the same, shape (bins,).
-        low: lower limits of the shares.
-        high: upper limits of the shares.
-        saturated: share of samples that have the most frequent log-ratio.
-        mean_ratio: mean ratio of generated samples; above 1 only by mistake.
+        predicted: Mean of r/(1 + r) in each bin, ascending, shape (bins,).
+        observed: Share of real samples in each bin, both sides weighted equally, shape (bins,).
+        low: Lower limits of the observed shares, shape (bins,).
+        high: Upper limits of the observed shares, shape (bins,).
+        saturated: Share of samples that have the most frequent log-ratio.
+        mean_ratio: Mean ratio of generated samples; at most 1 for a true ratio.
 
     Example:
         >>> import numpy as np
@@ -161,13 +161,14 @@ class Reliability(Result):
         if outside.mean() > _SATURATED / 2:
             worst = int(np.argmax(np.abs(self.gap)))
             found.append(
-                f"The ratio is not calibrated: where it says {self.predicted[worst]:.2f} real, it "
-                f"is {self.observed[worst]:.2f}. Calibrate it on held-out samples."
+                "The ratio is not calibrated: where it predicts a share of "
+                f"{self.predicted[worst]:.2f} real samples, {self.observed[worst]:.2f} are real. "
+                "Calibrate it on held-out samples."
             )
         if self.saturated > _SATURATED:
             found.append(
-                f"The ratio is saturated: {self.saturated:.0%} of samples have the same. It cannot "
-                "tell them apart: train it less, or fit another."
+                f"The ratio is saturated: {self.saturated:.0%} of samples have the same log-ratio, "
+                "and cannot be told apart. Train the network less, or fit another ratio."
             )
         return tuple(found)
 
@@ -176,13 +177,13 @@ class Reliability(Result):
 def reliability(
     *, real: npt.ArrayLike, generated: npt.ArrayLike, bins: int = 10, level: float = 0.95
 ) -> Reliability:
-    """Compare what held-out log-ratios predict with what is there.
+    """Calibration of held-out log-ratios: predicted and observed shares of real samples, by bin.
 
     Args:
-        real: log p/q of held-out real samples, shape (n,).
-        generated: log p/q of held-out generated samples, shape (m,).
-        bins: number of bins of equal numbers of samples.
-        level: of the limits.
+        real: Values of log p/q of held-out real samples, shape (n,).
+        generated: Values of log p/q of held-out generated samples, shape (m,).
+        bins: Number of bins, with about equal numbers of samples.
+        level: Confidence level of the limits.
 
     Example:
         >>> from tradeoff.ratio import reliability

@@ -261,8 +261,8 @@ def compile_member(member: LogRatio, project: Projection) -> Any:
     if isinstance(member, ClassifierLogRatio) and hasattr(member.model, "_predictors"):
         return Trees.of(member)
     raise InvalidInputError(
-        f"`estimator` must be made of logistic, gaussians, trees and kernel-logistic, which can be "
-        f"frozen. Got {type(member).__name__}."
+        "For a frozen rule, `estimator` must be logistic, gaussians, trees, kernel-logistic or a "
+        f"stack of them. Got {type(member).__name__}."
     )
 
 

@@ -29,10 +29,10 @@ class Discriminator:
     """The output of a trained network as a log-ratio.
 
     Args:
-        network: maps samples of shape (n, …) to outputs of shape (n,) or (n, 1), before any
-            activation; an array, a tensor or a list.
-        divergence: whose dual it was trained on; the GAN loss, binary cross-entropy, is the
-            divergence `GAN`.
+        network: Function from samples of shape (n, …) to outputs of shape (n,) or (n, 1), before
+            any activation, as an array, a tensor or a list.
+        divergence: Divergence on whose dual the network was trained; `GAN` for the GAN loss
+            (binary cross-entropy).
 
     Example:
         A logit that was trained by cross-entropy is the log-ratio itself:

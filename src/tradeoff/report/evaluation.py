@@ -45,8 +45,8 @@ class EvaluationDisplay(Display):
     def __init__(self, evaluation: Evaluation) -> None:
         if evaluation.curve is None:
             raise InvalidInputError(
-                "There is no curve to draw: add curve to the metrics, and more distinct samples "
-                "if it is among them."
+                "There is no curve to draw: add curve to the metrics. If it is among them, a side "
+                "repeats too few distinct samples: add more."
             )
         self.evaluation = evaluation
         self._curve = evaluation.curve

@@ -58,7 +58,7 @@ _TILES = (
         "precision",
         HEADLINE_PRECISION_LAM,
         "Share of the generated samples that are realistic: they lie where real data is at most "
-        f"{HEADLINE_PRECISION_LAM:g} times rarer.",
+        f"{HEADLINE_PRECISION_LAM:g} times rarer than generated data.",
     ),
     (
         "recall",

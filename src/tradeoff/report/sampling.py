@@ -70,7 +70,7 @@ class PlanDisplay(Display):
 
 
 class ReliabilityDisplay(Display):
-    """Draws how often samples are real where a ratio says how often they are.
+    """Draws the observed share of real samples against the share that a ratio predicts.
 
     Args:
         reliability: Result of `reliability`.

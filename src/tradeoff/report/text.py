@@ -81,11 +81,11 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
         found.append(
             (
                 "λ",
-                f"precision at λ = {HEADLINE_PRECISION_LAM:g} does not count generated samples in "
-                f"regions where they are more than {HEADLINE_PRECISION_LAM:g} times too frequent, "
-                f"recall at λ = {HEADLINE_RECALL_LAM:g} does not count real samples in regions "
-                f"that the model produces less than {HEADLINE_RECALL_LAM:g} times as often as it "
-                "should. Both are upper bounds: true values can be lower, even below the interval.",
+                f"precision at λ = {HEADLINE_PRECISION_LAM:g} is lowered only by regions where "
+                f"generated samples are more than {HEADLINE_PRECISION_LAM:g} times too frequent. "
+                f"Recall at λ = {HEADLINE_RECALL_LAM:g} is lowered only by regions that the model "
+                f"produces less than {HEADLINE_RECALL_LAM:g} times as often as it should. Both are "
+                "upper bounds: true values can be lower, even below the interval.",
             )
         )
     if any(score.expected is not None for score in evaluation.scores.values()):
@@ -97,8 +97,8 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
                 (
                     "certified",
                     f"precision at λ = {HEADLINE_PRECISION_LAM:g} is at most {limit:.3f} with "
-                    f"{evaluation.settings.level:.0%} confidence, without any assumption but "
-                    "independent samples.",
+                    f"{evaluation.settings.level:.0%} confidence, assuming only that samples are "
+                    "independent.",
                 )
             )
     found += _equal_samples(evaluation)
@@ -116,14 +116,15 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
 
 
 def _equal_samples(evaluation: Evaluation) -> list[tuple[str, str]]:
-    """What equal samples were taken for, if there are some."""
+    """What equal samples were treated as, if there are some."""
     repeats = evaluation.provenance.get("curve", {}).get("repeats")
     if repeats is None or max(repeats["real"], repeats["generated"]) < _MANY_REPEATS:
         return []
     sentence = (
         f"{repeats['real']:.0%} of the real and {repeats['generated']:.0%} of the generated "
-        "samples equal another one of their side. They were taken for "
-        f"{_REPEATS[repeats['assumed']]}; if they are not, say so with `repeats`."
+        "samples are identical to another sample on the same side. They were treated as "
+        f"{_REPEATS[repeats['assumed']]}. To change that, set `repeats` (--repeats) to "
+        f'"{"draws" if repeats["assumed"] == "copies" else "copies"}".'
     )
     return [("equal samples", sentence)]
 
@@ -134,8 +135,8 @@ def advice_of(evaluation: Evaluation) -> list[str]:
     verdict = evaluation.verdict
     if verdict is not None and verdict.recall.advised and not evaluation.findings:
         found.append(
-            f"to decide about a loss of 10%: take {verdict.recall.advised} of each side, or use a "
-            "stronger encoder."
+            f"to detect a loss of 10%: use {verdict.recall.advised} on each side, or a stronger "
+            "encoder."
         )
     return found
 

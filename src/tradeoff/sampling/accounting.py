@@ -65,7 +65,7 @@ def ratio_warnings(log_ratios: FloatArray) -> tuple[str, ...]:
     if counts.size and counts.max() > _SATURATED * log_ratios.size:
         same = counts.max() / log_ratios.size
         found.append(
-            f"The ratio is the same for {same:.0%} of draws: among them, acceptance is blind."
+            f"The ratio is the same for {same:.0%} of draws, so acceptance cannot distinguish them."
         )
     with np.errstate(over="ignore"):
         ratios = np.exp(log_ratios)
@@ -74,7 +74,7 @@ def ratio_warnings(log_ratios: FloatArray) -> tuple[str, ...]:
     error = ratios.std() / np.sqrt(ratios.size)
     if ratios.mean() > 1.0 + _SIGNIFICANT * error:
         found.append(
-            f"The mean ratio of draws is {ratios.mean():.3g}, and cannot be above 1: calibrate the "
-            "ratio on held-out samples. Acceptance does not depend on its scale."
+            f"The mean ratio of draws is {ratios.mean():.3g}, and that of a true ratio is at most "
+            "1: calibrate the ratio on held-out samples. Acceptance does not depend on its scale."
         )
     return tuple(found)

@@ -116,8 +116,8 @@ def filter_pool(
     index = _systematic(acceptance, np.random.default_rng(seed))
     if len(index) < _FEWEST:
         raise InvalidInputError(
-            f"At least {_FEWEST} samples must be kept, or their curve cannot be measured. "
-            f"It would be {len(index)} of {len(pool)}."
+            f"At least {_FEWEST} samples must be kept to measure their curve. Got {len(index)} of "
+            f"{len(pool)}: lower `budget`, or raise `keep`."
         )
     return PoolSelection(
         index=index,

@@ -85,7 +85,7 @@ class BudgetedSampler:
         check_seed(self.seed)
         if self.method == "mh" and self.budget + 1 > self.batch:
             raise InvalidInputError(
-                f"`batch` must hold a chain of {self.budget:g} draws. Got {self.batch}."
+                f'`batch` must be at least {self.budget + 1:g} for method="mh". Got {self.batch}.'
             )
 
     def sample(self, count: int, *, max_draws: int | None = None, progress: bool = True) -> Sampled:
@@ -117,8 +117,8 @@ class BudgetedSampler:
                 break
         if not parts:
             raise InvalidInputError(
-                f"Nothing was kept of {accounting.draws:,} draws: the ratio and the generator do "
-                "not fit together."
+                f"No sample was kept of {accounting.draws:,} draws: check that `log_ratio` was "
+                "fitted on this generator."
             )
         return Sampled.concatenate(parts)
 

@@ -124,7 +124,7 @@ class WarmUp:
     @torch.no_grad()
     def _draw(self, n: int) -> torch.Tensor:
         drawn = self.generate(n)
-        check_type("what `generate` returns", drawn, torch.Tensor)
+        check_type("generate(n)", drawn, torch.Tensor)
         return drawn
 
 
