@@ -65,7 +65,8 @@ def execute(notebook: nbformat.NotebookNode, *, timeout: int = 600, **sizes: obj
 
 
 def clean(notebook: nbformat.NotebookNode) -> None:
-    """Leave out times, addresses of objects, and advice to install widgets."""
+    """Leave out times, addresses, the kernel's version, and advice to install widgets."""
+    notebook.metadata["language_info"] = LANGUAGE
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):

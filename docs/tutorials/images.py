@@ -2,7 +2,7 @@
 # # Evaluate an image model
 #
 # You have a folder of real images and a folder of generated ones. In this tutorial you find out
-# how good the model is, what it does wrong, and what to do next. It takes about a minute.
+# how good the model is, what it does wrong, and what to do next. It takes about two minutes.
 #
 # The real images are scikit-learn's handwritten digits. The "model" is made of other digits, with
 # two faults that we know: it **never generates a 4 or a 7**, and **one image in five is noise**. So
@@ -66,14 +66,14 @@ for row, side in zip(grid, ("real", "generated"), strict=True):
 #
 # An *encoder* turns images into features, and everything is measured on these features. The
 # default is DINOv2, which is downloaded when it is first used. Here we use a small encoder that is
-# installed as a package. Digits have little detail, so 64 pixels are enough; for photos keep its
+# installed as a package. Digits have little detail, so 128 pixels are enough; for photos keep its
 # default of 224. `explain=True` also looks for groups of images that the model misses or invents.
 
 # %%
 result = evaluate(
     real="real",
     generated="generated",
-    encoder=EfficientNetLite0(size=64),
+    encoder=EfficientNetLite0(size=128),
     explain=True,
 )
 result

@@ -72,9 +72,7 @@ print(found)
 
 # %% [markdown]
 # Read the table from top to bottom. More noise first brings **recall**: more and more of the real
-# digits are covered. Then it costs **precision**: from 8 on, some samples are far from any digit. At
-# 1.5, precision is low as well, because the samples crowd around the centers: precision at λ = 20
-# is lowered by samples that occur more than 20 times too often.
+# digits are covered. Then it costs **precision**: from 8 on, some samples are far from any digit.
 #
 # Without a wish, the value with the largest area under its curve is recommended, which weighs
 # precision and recall alike. The intervals of all values hold together with 95% confidence.

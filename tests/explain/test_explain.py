@@ -14,10 +14,13 @@ from tradeoff.evaluation import Evaluation
 from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain import Explanation
+from tradeoff.explain.explain import explain_pair
 from tradeoff.explain.groups import examples_of, nearest_of_other
 from tradeoff.explain.names import class_name, rule_name, words_name
 from tradeoff.explain.shares import Flagged, count_parts
 from tradeoff.features.table import TableEncoder
+from tradeoff.inference.losses import Loss, Losses
+from tradeoff.samples import Pair
 from tradeoff.settings import Settings
 
 
@@ -49,6 +52,27 @@ def test_lower_limits_of_groups_hold_together(estimator, runs, allowed):
 @FEW_FAIL
 def test_identical_distributions_show_no_group(estimator, runs, allowed):
     assert nothing_claimed(estimator, runs=runs, n=600)["claimed"] <= allowed
+
+
+@pytest.mark.parametrize(
+    ("established", "chosen"),
+    [((1.6,), 1.6), ((1.6, 5.0), 1.6), ((1.2, 1.6), 1.6), ((6.0, 20.0), None)],
+)
+def test_the_factor_is_one_at_which_half_of_the_samples_show_the_loss(established, chosen):
+    """The model makes the right half of the data half as often as it should, not a fifth."""
+    rng = np.random.default_rng(0)
+    real = rng.uniform(-1, 1, (1200, 1))
+    generated = rng.uniform(0, 1, (1200, 1)) * np.where(rng.random((1200, 1)) < 0.25, 1, -1)
+    pair = Pair.of(real=real, generated=generated)
+    settings = {"estimator": "trees", "progress": False}
+    curves = [pr_curve(real=real, generated=generated, folds=n, **settings) for n in (5, 1)]
+    losses = Losses(recall=tuple(Loss(factor=one, at_least=0.1) for one in established))
+    found = explain_pair(pair, *curves, losses=losses, sources=Sides(None, None), estimator="trees")
+    if chosen is None:
+        assert found.missed is None
+    else:
+        assert found.missed.factor == chosen
+        assert found.missed.groups[0].is_established
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from tradeoff.explain.groups import (
     Formed,
     coordinates_of,
     examples_of,
+    flags_enough,
     form_groups,
     nearest_of_other,
 )
@@ -65,8 +66,8 @@ def explain_pair(
         level: Confidence level of the limits.
         seed: Seed of everything random.
     """
-    missed = Flagged("recall", _factor(losses.recall, 1.0 / HEADLINE_RECALL_LAM))
-    invented = Flagged("precision", _factor(losses.precision, HEADLINE_PRECISION_LAM))
+    missed = _flagged("recall", losses.recall, 1.0 / HEADLINE_RECALL_LAM, single)
+    invented = _flagged("precision", losses.precision, HEADLINE_PRECISION_LAM, single)
     places = coordinates_of(pair, single)
     found = [form_groups(places, single, one, level=level, seed=seed) for one in (missed, invented)]
     shown = _Shown.of(pair, places, [one for one in found if one is not None], sources, encoder)
@@ -91,10 +92,17 @@ def explain_pair(
     )
 
 
-def _factor(losses: tuple[Loss, ...], headline: float) -> float:
-    """The largest established factor up to 5, else the first, else that of the headline."""
-    clear = [loss.factor for loss in losses if loss.factor <= _CLEAR]
-    return max(clear) if clear else losses[0].factor if losses else headline
+def _flagged(
+    kind: str, losses: tuple[Loss, ...], headline: float, single: CurveEstimate
+) -> Flagged:
+    """Samples in question at the largest established factor up to 5 that flags enough of them.
+
+    Without such a factor it is the first established one, or that of the headline score.
+    """
+    clear = sorted((loss.factor for loss in losses if loss.factor <= _CLEAR), reverse=True)
+    factors = clear or [losses[0].factor if losses else headline]
+    candidates = [Flagged(kind, factor) for factor in factors]
+    return next((one for one in candidates if flags_enough(one, single)), candidates[0])
 
 
 @dataclass(frozen=True, eq=False)

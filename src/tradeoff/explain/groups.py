@@ -71,7 +71,7 @@ def form_groups(
     level: float,
     seed: int,
 ) -> Formed | None:
-    """Groups of flagged samples; None if none are flagged in the half that forms them.
+    """Groups of flagged samples; None if too few are flagged in the half that forms them.
 
     Args:
         coordinates: Coordinates of both sides.
@@ -80,12 +80,10 @@ def form_groups(
         level: Confidence level of the limits, together over the groups of both sides.
         seed: Seed of k-means.
     """
-    own = flagged.own
-    training = single.sides[own].training_log_ratios
-    assert training is not None
-    forming = np.flatnonzero(flagged(training))
-    if len(forming) < _FEWEST:
+    if not flags_enough(flagged, single):
         return None
+    own, training = flagged.own, _training_log_ratios(flagged, single)
+    forming = np.flatnonzero(flagged(training))
     centers = _cluster(coordinates[own][forming], seed).cluster_centers_
     parts = coordinates.map(lambda z: _nearest_center(z, centers))
     found = count_parts(flagged, single, parts, count=len(centers), level=level)
@@ -95,6 +93,17 @@ def form_groups(
         np.flatnonzero(everyone & (parts[own] == group)) for group in range(len(centers))
     )
     return Formed(flagged, centers, members, found)
+
+
+def flags_enough(flagged: Flagged, single: CurveEstimate) -> bool:
+    """Whether the half that forms groups has enough samples in question for one group."""
+    return np.count_nonzero(flagged(_training_log_ratios(flagged, single))) >= _FEWEST
+
+
+def _training_log_ratios(flagged: Flagged, single: CurveEstimate) -> FloatArray:
+    found = single.sides[flagged.own].training_log_ratios
+    assert found is not None
+    return found
 
 
 def _cluster(x: FloatArray, seed: int) -> KMeans:
