@@ -97,7 +97,7 @@ def form_groups(
 
 def flags_enough(flagged: Flagged, single: CurveEstimate) -> bool:
     """Whether the half that forms groups has enough samples in question for one group."""
-    return np.count_nonzero(flagged(_training_log_ratios(flagged, single))) >= _FEWEST
+    return int(flagged(_training_log_ratios(flagged, single)).sum()) >= _FEWEST
 
 
 def _training_log_ratios(flagged: Flagged, single: CurveEstimate) -> FloatArray:
