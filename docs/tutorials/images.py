@@ -92,7 +92,7 @@ result
 # |---|---|
 # | `curve.precision` | Share of generated images that look realistic. The truth is 0.8. |
 # | `curve.recall` | Share of the real data that the model covers. The truth is 0.8. |
-# | `knn.*` | Published neighbor metrics. They are below their expected values as well. |
+# | `knn.*` | Published neighbor metrics. All but `knn.authenticity` are below their expected values as well. |
 # | `frechet.distance` | FID with these features. With so few images it is biased, as the warning says. |
 # | `copies.*` | No image was copied from the real data. |
 #
