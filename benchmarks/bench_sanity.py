@@ -3,7 +3,7 @@
 Sweeps are thinned to 11 points and sizes to 8, with 3 repeats; `--full` runs the published grid
 with 10 repeats as `sanity-full`. Slopes and estimator were fixed before these seeds were drawn:
 one repeat with other seeds chose them. With 1,000 samples, one real sample that is misjudged weighs
-0.02 at λ = 20, which is why the count is made at λ = 15; the headline slope stands beside it.
+0.02 at λ = 20, so rows are also counted at λ = 15.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SEED = 311_262
 PRECISION_LAM = 15.0
-WANTED = {"precision": 25, "recall": 27}
+WANTED = {"precision": 25, "recall": 27, "precision at 20": 25}
 
 
 def headline(sides: Sides, seed: int) -> tuple[float, float, float]:
@@ -114,5 +114,5 @@ if __name__ == "__main__":
         + ("full grid, 10 repeats" if full else "11 points, 8 sizes, 3 repeats"),
         cases(51, 20, 10) if full else cases(11, 8, 3),
     )
-    for name in (*WANTED, "precision at 20"):
+    for name in WANTED:
         print(f"{name}: {passed(record['rows'], name)} of 30 rows")

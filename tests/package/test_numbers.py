@@ -88,7 +88,7 @@ HERE = {
         "0.02": "20 over 1,000",
         "0.05": "a rule of the checks",
         "0.26": "values in the record of the checks, which are lists",
-        "0.06": "values in the record of the checks, which are lists",
+        "0.28": "values in the record of the checks, which are lists",
         "0.21": "values in the record of the checks, which are lists",
         "0.2": "a closed form",
         "0.25": "a rule of the checks",
