@@ -89,6 +89,7 @@ def test_the_result_is_that_of_one_machine(folder, result, kind, workers):
     assert found.samples["real"].ids == found.samples["real"].ids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [LocalEngine, pytest.param(RayEngine, marks=NEEDS_RAY)])
 def test_states_are_the_same_bytes(folder, tmp_path, kind):
     wanted = state_of(folder, tmp_path / "1", LocalEngine(1))[0].to_bytes()
@@ -285,6 +286,7 @@ def test_processes_of_torch_distributed_have_the_same_state(folder, tmp_path):
     assert found[0] == found[1] == wanted
 
 
+@pytest.mark.slow
 def test_real_features_give_the_same_result(tmp_path):
     """CIFAR-10, half of which plays the model without two classes."""
     data = cifar10(400)

@@ -74,6 +74,7 @@ def test_sentences_say_what_an_answer_means(rng, real):
     assert Decision.from_json(above.to_json()).answer == "yes"
 
 
+@pytest.mark.slow
 def test_answers_are_wrong_about_as_often_as_promised():
     """The bar is the truth of the known rule: at 20%, 60 runs answer at most 24 times, but once
     in 2,000; a test without correction for its looks would answer in most of them."""
