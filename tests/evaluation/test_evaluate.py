@@ -196,7 +196,7 @@ def test_protocols_end_to_end():
 
     expected = reproduce("sajjadi-2018", real=REAL, generated=HALF, progress=False)
     assert {key: score.value for key, score in result.scores.items()} == expected.scores
-    assert any("use inception-2015-12-05.pt features" in text for text in result.warnings)
+    assert any("use features of inception-2015-12-05.pt" in text for text in result.warnings)
     assert "encoder identity, protocol sajjadi-2018" in str(result)
     assert result.verdict is None
     pixels = np.zeros((30, 8, 8, 3), np.uint8)

@@ -200,14 +200,14 @@ def test_evaluation_says_which_features_the_numbers_were_published_for(name):
     rng = np.random.default_rng(0)
     samples = {"real": rng.normal(size=(60, 4)), "generated": rng.normal(size=(60, 4))}
     result = evaluate(**samples, protocol=name, progress=False)
-    assert any("those of gpt2-large, last token" in warning for warning in result.warnings)
+    assert any("use features of gpt2-large, last token" in warning for warning in result.warnings)
 
 
 @every_text
 def test_mistakes_get_a_sentence(name):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(50, 3))
-    with pytest.raises(InvalidInputError, match=f"`{name}` must have at least 20 samples of each"):
+    with pytest.raises(InvalidInputError, match=f"`{name}` must have at least 20 samples on each"):
         run(name, {"real": x[:19], "generated": x[:19]})
     with pytest.raises(InvalidInputError, match=f"`{name}` compares directions: .* one direction"):
         run(name, {"real": np.exp(x[:, :1]), "generated": np.exp(x[:, 1:2])})

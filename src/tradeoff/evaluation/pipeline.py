@@ -389,7 +389,7 @@ class Opened:
         published, found = PROTOCOLS[protocol], []
         if published.encoder not in ("any", encoder):
             found.append(
-                f"The published scores of {protocol} use {published.encoder} features, and this "
+                f"The published scores of {protocol} use features of {published.encoder}; this "
                 f"run uses {encoder}: the scores are not comparable."
             )
         if published.samples is not None:
