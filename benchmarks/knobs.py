@@ -10,6 +10,7 @@ to train on and to measure against, other weights and other samples.
 
 from __future__ import annotations
 
+import re
 import runpy
 import tempfile
 from functools import cache
@@ -123,15 +124,14 @@ def transformer(seed: int, **sizes: int) -> Row:
     """Scores of the tutorial's model by temperature, and the temperature that is recommended."""
     script = TUTORIAL.read_text()
     for name, value in ({"SEED": seed} | sizes).items():
-        head, line, rest = script.partition(f"\n{name} = ")
-        assert line, f"the tutorial has no parameter {name}"
-        script = f"{head}{line}{value}\n{rest.partition(chr(10))[2]}"
+        script, found = re.subn(rf"(?m)^{name} = .*", f"{name} = {value}", script)
+        assert found == 1, f"the tutorial has no parameter {name}"
     with tempfile.TemporaryDirectory() as folder:
         changed = Path(folder, "text.py")
         changed.write_text(script)
-        found = runpy.run_path(str(changed))["found"]
-    row: Row = {"recommended": found.best}
-    for temperature, one in found.comparison.evaluations.items():
+        swept = runpy.run_path(str(changed))["found"]
+    row: Row = {"recommended": swept.best}
+    for temperature, one in swept.comparison.evaluations.items():
         row |= {f"{key} at {temperature}": one[key].value for key in _SCORES}
     return row
 
