@@ -29,7 +29,7 @@ CODE = re.compile(
 def prose(text: str) -> str:
     """The text with code, formulas and links replaced by a word of their own and empty lines."""
     number = itertools.count()
-    return CODE.sub(lambda found: f"X{next(number)}" + "\n" * found[0].count("\n"), text)
+    return CODE.sub(lambda found: f"X{next(number)}y" + "\n" * found[0].count("\n"), text)
 
 
 def written(page: Path) -> str:

@@ -13,9 +13,9 @@ def import_extra(package: str, *, extra: str, purpose: str) -> Any:
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        if error.name != package:
+        if error.name is None or not f"{package}.".startswith(f"{error.name}."):
             raise
         raise MissingExtraError(
-            f"{purpose} requires the package {package}, which is not installed: "
+            f"{purpose} requires the package {error.name}, which is not installed: "
             f"pip install 'tradeoff[{extra}]'."
         ) from None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["check_outputs"]
+__all__ = ["check_outputs", "working_folder"]
 
 
 def check_outputs(
@@ -37,6 +39,21 @@ def check_outputs(
             raise InvalidInputError(
                 f"`{file}` exists already: pass overwrite=True (--overwrite) to replace it."
             )
+
+
+@contextmanager
+def working_folder(folder: str | Path | None) -> Iterator[Path]:
+    """A folder of the user, created if needed; or one that is gone in the end."""
+    if folder is not None:
+        place = Path(folder).absolute()
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInputError(f"`{folder}` cannot be created: {error.strerror}.") from None
+        yield place
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        yield Path(temporary)
 
 
 def _is_within(file: Path, source: Path) -> bool:

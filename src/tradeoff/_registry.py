@@ -5,6 +5,7 @@ What other packages declare under an entry point of the registry's group is foun
 
 from __future__ import annotations
 
+import warnings
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
@@ -55,8 +56,25 @@ class Registry(Generic[D]):
 
     @cached_property
     def _found(self) -> dict[str, D]:
-        installed = (entry.load() for entry in entry_points(group=self.group))
-        return self._declared | {declaration.name: declaration for declaration in installed}
+        found = dict(self._declared)
+        for entry in entry_points(group=self.group):
+            try:
+                declaration = entry.load()
+            except Exception as error:  # of a package of somebody else
+                warnings.warn(
+                    f"The {self.noun} `{entry.name}` of {entry.value} cannot be loaded: {error}.",
+                    stacklevel=2,
+                )
+                continue
+            if declaration.name in self._declared:
+                warnings.warn(
+                    f"The {self.noun} `{declaration.name}` of {entry.value} is ignored: there is "
+                    "one of this name already.",
+                    stacklevel=2,
+                )
+                continue
+            found[declaration.name] = declaration
+        return found
 
     def register(self, declaration: D) -> D:
         """Add a declaration; a name can be taken only once."""

@@ -52,9 +52,11 @@ def by_name(function: Callable[P, T]) -> Callable[P, T]:
         ...
         tradeoff.exceptions.InvalidInputError: Name the two sides: evaluate(real=..., ...
     """
-    kinds = [one.kind for one in signature(function).parameters.values()]
-    positional = len(kinds) - kinds.count(Parameter.KEYWORD_ONLY)
-    call = ", ".join((*["..."] * positional, "real=...", "generated=..."))
+    parameters = signature(function).parameters.values()
+    names = [one.name for one in parameters if one.kind is not Parameter.KEYWORD_ONLY]
+    positional = len(names)
+    shown = ["..." for name in names if name not in ("cls", "self")]
+    call = ", ".join((*shown, "real=...", "generated=..."))
 
     @wraps(function)
     def checked(*args: P.args, **named: P.kwargs) -> T:

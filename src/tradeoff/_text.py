@@ -1,10 +1,10 @@
-"""Text that comes from files, made safe to print."""
+"""Text that comes from files, made safe to print; and numbers in sentences."""
 
 from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["printable"]
+__all__ = ["in_percent", "printable"]
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # Control characters, invisible format characters (which include the overrides of direction), lone
@@ -12,6 +12,17 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # They join letters and emoji, and neither hide nor reorder text.
 _JOINERS = frozenset("\u200c\u200d")
+
+
+def in_percent(level: float) -> str:
+    """A confidence level, never rounded to 100%.
+
+    Example:
+        >>> from tradeoff._text import in_percent
+        >>> in_percent(0.95), in_percent(0.999)
+        ('95%', '99.9%')
+    """
+    return f"{100.0 * level:.10g}%"
 
 
 def printable(text: str) -> str:

@@ -7,18 +7,16 @@ checked where they are used.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tradeoff._registry import suggestion
 from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.features.registry import ENCODERS
-from tradeoff.metrics.registry import default_metrics
+from tradeoff.metrics.registry import default_metrics, resolve_keys
 from tradeoff.ratio.registry import estimator_from_fields, estimator_to_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["Settings", "read_config"]
 
@@ -173,6 +171,17 @@ class Settings(MeasureSettings, EmbedSettings):
                 raise InvalidInputError(f"Unknown setting `{name}`. {suggestion(name, known)}")
         return cls(**values)
 
+    @property
+    def has_curve(self) -> bool:
+        """Whether the curve is among what is measured, and not one of a published protocol."""
+        keys = resolve_keys(self.metrics or ())
+        return self.protocol is None and any(key.startswith("curve.") for key in keys)
+
+    @property
+    def has_controls(self) -> bool:
+        """Whether losses are planted, to see which would be detected; a frozen rule has none."""
+        return self.diagnose and self.rule == "cross-fitted"
+
     def to_dict(self) -> dict[str, Any]:
         """What differs from the defaults, ready for JSON or TOML.
 
@@ -199,9 +208,13 @@ class Settings(MeasureSettings, EmbedSettings):
         return changed
 
 
-def as_names(metrics: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+def as_names(metrics: Any) -> str | tuple[str, ...] | None:
     """Names of metrics as settings hold them."""
-    return metrics if metrics is None or isinstance(metrics, str) else tuple(metrics)
+    if metrics is None or isinstance(metrics, str):
+        return metrics
+    if not isinstance(metrics, Collection) or not all(isinstance(one, str) for one in metrics):
+        raise InvalidInputError(f"`metrics` must be names of metrics. Got {metrics!r}.")
+    return tuple(metrics)
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
@@ -232,9 +245,9 @@ def read_config(path: str | Path) -> dict[str, Any]:
         if name == "encoder" and not _is_path(path.parent / values[name]):
             continue
         values[name] = (
-            {model: str(path.parent / place) for model, place in values[name].items()}
+            {model: placed(place, path.parent) for model, place in values[name].items()}
             if many
-            else str(path.parent / values[name])
+            else placed(values[name], path.parent)
         )
     if not _is_list_of_texts(values.get("metrics", [])):
         raise InvalidInputError(f"`metrics` in `{path}` must be a list of names.")
@@ -257,19 +270,20 @@ def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
     comments, values = "", dict[str, Any]()
     for name, source in (("real", real), ("generated", generated)):
         if isinstance(source, (str, Path)):
-            values[name] = _absolute(source)
+            values[name] = placed(source, Path.cwd())
         elif isinstance(source, dict) and all(isinstance(s, (str, Path)) for s in source.values()):
-            values[name] = {model: _absolute(place) for model, place in source.items()}
+            values[name] = {model: placed(one, Path.cwd()) for model, one in source.items()}
         else:
             comments += f"# {name} was not a path\n"
     for name, value in settings.to_dict().items():
         is_path = name == "store" or (name == "encoder" and _is_path(Path(value)))
-        values[name] = _absolute(value) if is_path else value
+        values[name] = placed(value, Path.cwd()) if is_path else value
     return comments + tomli_w.dumps(values)
 
 
-def _absolute(path: str | Path) -> str:
-    return str(Path(path).absolute())
+def placed(source: str | Path, folder: Path) -> str:
+    """A path relative to a folder; an address stays as it is."""
+    return str(source) if "://" in str(source) else str(folder / source)
 
 
 def _is_path(encoder: Path) -> bool:

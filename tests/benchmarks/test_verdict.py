@@ -135,8 +135,8 @@ def verdicts(data, fault, size, runs):
 def test_false_alarms_are_rare():
     images = Data(datasets.cifar10(datasets.QUICK).train, np.empty((0, 1280)))
     found = [
-        *verdicts(faults.texts(datasets.QUICK), NONE, 100, 20),
-        *verdicts(images, NONE, 100, 6),  # five times as slow as texts
+        *verdicts(faults.texts(datasets.QUICK), NONE, 100, 12),
+        *verdicts(images, NONE, 100, 4),
     ]
     alarms = sum(run.difference is not None for run in found)
     assert alarms <= binom.ppf(0.999, len(found), 0.05)

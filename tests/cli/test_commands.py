@@ -298,8 +298,12 @@ def test_terminals_wide_and_narrow_with_and_without_color(paths):
     assert " is lost: with 95% confidence at least" in shown[first:].splitlines()[0]
     assert first < shown.index("400 real and 400 generated samples") < shown.index("curve.recall")
     assert shown.index("curve.recall") < shown.index("Next:")
+    medium = on_terminal(*sources, columns=60)
+    assert "realistic, at" not in medium
+    assert "interval  expected" in _plain(medium)
+    assert "expected: value when" in _plain(medium)
     narrow = on_terminal(*sources, columns=50, NO_COLOR="1")
-    assert "realistic, at" not in narrow
+    assert "expected" not in narrow
     assert "curve.recall" in narrow
     assert "\x1b[1;31m" not in narrow
     lines = narrow.split("\r\x1b[K")[-1].replace("\r", "").splitlines()

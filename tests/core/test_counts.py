@@ -14,6 +14,7 @@ from tradeoff.core.counts import (
     count_errors,
     places_of,
 )
+from tradeoff.core.divergence import KL
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.counted import CountedCurve
 from tradeoff.exceptions import InvalidInputError, UndefinedError
@@ -96,6 +97,16 @@ def test_the_certificate_takes_no_time_at_a_hundred_million():
         sides[-1][0] = np.rint(1e8 * np.diff(below, prepend=0, append=1)[::-1])
     counts = HeldOutCounts(real=sides[0], generated=sides[1])
     assert 0 < certify(counts).precision(1.0) - counts.curve().precision(1.0) < 1e-3
+
+
+def test_divergences_of_counts_are_finite_and_not_above_the_truth():
+    """Gaussians three apart: beyond the counted slopes no rule is better than a constant one."""
+    rng = np.random.default_rng(4)
+    log_ratios = rng.normal(4.5, 3, 20_000), rng.normal(-4.5, 3, 20_000)
+    assert 3.0 < KL().of_curve(counted(*log_ratios).curve()) < 4.5
+    planted = counted(np.r_[log_ratios[0], np.full(5000, 6.0)], log_ratios[1])
+    assert np.isfinite(KL().of_curve(planted.curve()))
+    assert np.isfinite(planted.curve().area)
 
 
 def test_the_certificate_holds_in_simulations():

@@ -5,7 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from tradeoff import AcceptanceRule, HeldOutLogRatios, InvalidInputError, PRCurve, RatioProfile
+from tradeoff import (
+    AcceptanceRule,
+    HeldOutLogRatios,
+    InvalidInputError,
+    PRCurve,
+    RatioProfile,
+    UndefinedError,
+)
 from tradeoff.core import mauve, renyi_frontier
 from tradeoff.core.bounds import forward_lipschitz_bound
 from tradeoff.core.budget import drs_acceptance
@@ -14,6 +21,8 @@ from tradeoff.core.family import GaussianFamily
 
 PROFILE = RatioProfile.from_masses([0.5, 0.5], [0.5, 0.5])
 CURVE = PROFILE.curve()
+HELD_OUT = HeldOutLogRatios(real=[0.5, 0.1, -0.2], generated=[0.3, -0.1, -0.4])
+CLIPPED = HELD_OUT.curve().clipped()
 HELD_OUT = HeldOutLogRatios(real=[1.0], generated=[0.0])
 
 
@@ -68,6 +77,8 @@ def scores(**overrides):
         (lambda: CURVE.is_attainable(precision=2, recall=0), r"`precision` must lie in \[0, 1\]"),
         (lambda: CURVE.f_score(0.0), "`weight` must be positive and finite. Got 0.0"),
         (lambda: CURVE.roc().collapsed_mass(2.0), r"`epsilon` must lie in \[0, 1\]"),
+        (lambda: mauve(HELD_OUT, weight=[0.3, 1.5]), r"`weight` must lie in \[0, 1\]. Got 1.5"),
+        (lambda: mauve(HELD_OUT, weight=[0.3, 1.0]), "`weight` must lie strictly between 0 and 1"),
         (lambda: CURVE.f_score("8a"), "`weight` must be a number. Got '8a'"),
         (lambda: CURVE.f_score([8]), r"`weight` must be one number. Got shape \(1,\)"),
         (lambda: CURVE.precision("a"), "`lam` must be an array of numbers. Got 'a'"),
@@ -184,3 +195,9 @@ def test_curve_of_infinite_ends_survives_json():
     wrong = HeldOutLogRatios(real=[1.0, -np.inf], generated=[np.inf, 0.0]).curve()
     again = PRCurve.from_json(wrong.to_json())
     assert (again.max_precision, again.max_recall) == (np.inf, np.inf)
+
+
+def test_a_clipped_curve_has_no_roc_curve():
+    with pytest.raises(UndefinedError, match=r"Call roc\(\) of the curve as counted"):
+        CLIPPED.roc()
+    assert 0.0 <= HELD_OUT.curve().roc().area <= 1.0

@@ -16,10 +16,9 @@ def estimate(real, generated, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("distance", [0, 1])
-def test_models_of_one_law_are_rarely_told_apart(distance):
+def test_models_of_one_distribution_are_rarely_told_apart():
     """Nominal 5%; 15% of 80 runs is exceeded by a correct test less than once in 1,000."""
-    row = false_alarms("logistic", distance, n=300, runs=80)
+    row = false_alarms("logistic", 2, n=300, runs=80)
     assert row["ratio"] <= 0.15
 
 

@@ -46,7 +46,7 @@ class Recorder:
     def __call__(self, pair, **_):
         self.pairs.append(pair)
         samples = {"samples": pair.sizes}
-        return SimpleNamespace(losses=lambda: self.losses, provenance=samples)
+        return SimpleNamespace(losses=lambda level: self.losses, provenance=samples)
 
 
 @pytest.fixture(params=[True, False], ids=["established", "missed"])
@@ -183,8 +183,8 @@ def planted(*outcomes):
                 share=share,
                 groups="classes",
                 estimate=SimpleNamespace(
-                    losses=lambda found=found: Losses(recall=loss if found else ()),
-                    provenance={"samples": {"real": 1000}},
+                    losses=lambda level, found=found: Losses(recall=loss if found else ()),
+                    provenance={"samples": {"real": 1500, "generated": 750}},
                 ),
             )
             for share, found in outcomes
@@ -207,15 +207,23 @@ def test_the_smallest_established_has_no_larger_one_missed(outcomes, smallest):
     assert planted(*outcomes).smallest_established == smallest
 
 
+def test_controls_are_judged_at_the_level_that_is_asked_for():
+    real = np.random.default_rng(0).normal(0, 1, (2000, 2))
+    sides = {"real": real, "generated": real, "estimator": "trees", "progress": False}
+    usual, strict = (diagnose(**sides, level=level) for level in (0.95, 1 - 1e-9))
+    assert usual.controls[0].is_established
+    assert not strict.controls[0].is_established
+
+
 def test_the_decisive_count_follows_the_strengths(monkeypatch):
-    """Twice as strong at twice as many samples: proportional, so 1.43 is reached at 286."""
-    monkeypatch.setattr(Control, "strength", property(lambda control: 5.0 * control.share))
-    assert planted((0.2, False), (0.4, True)).decisive_count == pytest.approx(286.0)
-    assert planted((0.2, False)).decisive_count == pytest.approx(286.0)
+    """Sides of 1,000, four times as strong with twice as many: 1.43 is reached at 239."""
+    monkeypatch.setattr(Control, "strength", property(lambda control: 25.0 * control.share**2))
+    assert planted((0.2, False), (0.4, True)).decisive_count == pytest.approx(200 * 1.43**0.5)
+    assert planted((0.2, False)).decisive_count == pytest.approx(200 * 1.43**0.5)
     assert planted().decisive_count is None
 
 
 def test_a_control_that_is_not_seen_counts_as_a_weak_one(monkeypatch):
     """A strength of nothing is noise, and would advise any number of samples."""
     monkeypatch.setattr(Control, "strength", property(lambda control: -0.1))
-    assert planted((0.2, False)).decisive_count == pytest.approx(200 * 1.43 / 0.35)
+    assert planted((0.2, False)).decisive_count == pytest.approx(200 * (1.43 / 0.35) ** 0.5)

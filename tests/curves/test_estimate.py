@@ -8,7 +8,8 @@ from tradeoff import InvalidInputError, pr_curve
 from tradeoff.core import mauve
 from tradeoff.core.divergence import KL
 from tradeoff.curves.estimate import estimate_curve
-from tradeoff.ratio import Logistic
+from tradeoff.exceptions import UndefinedError
+from tradeoff.ratio import Logistic, Neighbors
 from tradeoff.samples import Pair
 
 LAM = np.array([0.1, 0.5, 1.0, 2.0, 10.0])
@@ -177,7 +178,7 @@ def test_rounded_samples_of_one_side_are_placed_in_all_folds(seed, folds):
     rounded, continuous = np.round(rng.normal(size=(300, 1))), rng.normal(size=(300, 1))
     options = {"seed": seed, "folds": folds, "repeats": "copies"}
     run = estimate({"real": rounded, "generated": continuous}, **options)
-    assert len(np.unique(run.real.folds)) == 5
+    assert len(np.unique(run.real.folds)) == 5 or (folds == 1 and 0 in run.real.folds)
     both = np.concatenate((continuous, rounded))
     shared = estimate({"real": rounded, "generated": both}, **options)
     if folds == 5:
@@ -199,8 +200,31 @@ def test_intervals_contain_the_estimate_and_groups_widen_them():
     copies = {side: np.repeat(x[:200], 5, axis=0) for side, x in samples.items()}
     groups = np.repeat(np.arange(200), 5)
     grouped = estimate(copies, real_groups=groups, generated_groups=groups)
-    widths = [np.ptp(e.interval([1.0]).precision) for e in (grouped, estimate(copies))]
-    assert widths[0] / widths[1] == pytest.approx(5**0.5, rel=0.25)
+    same, draws = estimate(copies), estimate(copies, repeats="draws")
+    widths = [np.ptp(e.interval([1.0]).precision) for e in (grouped, same, draws)]
+    assert widths[0] / widths[1] == pytest.approx(1.0, rel=0.2)  # copies are groups
+    assert widths[0] / widths[2] == pytest.approx(5**0.5, rel=0.25)
+
+
+@pytest.mark.parametrize("times", [1, 8])
+def test_a_single_split_keeps_copies_together_and_has_no_certificate(times):
+    """Copies on both sides of a split would be told from other samples by themselves."""
+    rng = np.random.default_rng(0)
+    real, generated = rng.normal(size=(800, 2)), np.repeat(rng.normal(size=(200, 2)), times, axis=0)
+    found = pr_curve(
+        real=real,
+        generated=generated,
+        estimator=Neighbors(),
+        folds=1,
+        repeats="copies",
+        progress=False,
+    )
+    assert found.raw.precision(1.0) > 0.9
+    if times == 1:
+        assert found.certificate().precision(1.0) >= 1.0
+    else:
+        with pytest.raises(UndefinedError, match="not groups or copies"):
+            found.certificate()
 
 
 def test_bands_can_be_drawn():

@@ -6,6 +6,7 @@ import pytest
 from tradeoff import InvalidInputError, evaluate, frechet_distance, pr_curve
 from tradeoff._validation import check_numbers
 from tradeoff.data import open_source
+from tradeoff.data.base import Broken
 
 OPTIONS = {"estimator": "logistic", "metrics": ("curve",), "diagnose": False, "progress": False}
 
@@ -193,3 +194,20 @@ def test_a_bomb_in_an_npz_is_refused(tmp_path):
     np.savez_compressed(tmp_path / "bomb.npz", np.zeros((1 << 14, 1 << 14), np.float64))
     with pytest.raises(InvalidInputError, match="more than 100 times its compressed size"):
         open_source(tmp_path / "bomb.npz")
+
+
+def test_a_row_that_is_not_a_mapping_is_broken_and_pixels_of_a_column_are_read(tmp_path):
+    rows = list(open_source([{"age": 1.0}, 5, {"age": 2.0}]))
+    assert [isinstance(row, Broken) for row in rows] == [False, True, False]
+    pa, pq = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
+    pixels = np.arange(48).reshape(1, 4, 4, 3).tolist()
+    pq.write_table(pa.table({"pixels": pixels}), tmp_path / "a.parquet")
+    (found,) = open_source(tmp_path / "a.parquet", kind="image", column="pixels")
+    assert found.content.dtype == np.uint8
+
+
+def test_a_kind_that_is_not_theirs_is_refused(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
+    for value in (np.zeros((3, 4)), tmp_path / "rows.jsonl"):
+        with pytest.raises(InvalidInputError, match="must hold table samples, as `kind` says"):
+            open_source(value, kind="table")

@@ -8,7 +8,7 @@ import pytest
 
 from tradeoff import Evaluation, InvalidInputError, compare, evaluate
 from tradeoff.evaluation import Comparison, Reference
-from tradeoff.evaluation.comparison import _corrected
+from tradeoff.evaluation.comparison import Difference, _corrected, _found
 from tradeoff.evaluation.findings import findings_of, warnings_of
 from tradeoff.evaluation.verdict import Outcome, Verdict
 from tradeoff.inference.losses import Loss, Losses
@@ -101,6 +101,13 @@ def test_a_result_survives_json_and_parquet(tmp_path, curve_only):
     np.testing.assert_array_equal(
         Evaluation.from_json(curve_only.to_json()).curve.intercepts, curve_only.curve.intercepts
     )
+
+
+def test_nothing_of_an_earlier_result_is_left_in_its_folder(tmp_path, curve_only):
+    explained = evaluate(real=REAL, generated=HALF, metrics="curve", explain=True, **QUICK)
+    explained.save(tmp_path)
+    curve_only.save(tmp_path, overwrite=True)
+    assert Evaluation.load(tmp_path).explanation is None
 
 
 @pytest.mark.parametrize(
@@ -404,9 +411,29 @@ def test_models_are_compared_in_pairs_with_corrected_tests():
         result["other"]
 
 
-def test_holm():
-    from tradeoff.evaluation.comparison import Difference
+def test_the_interval_of_a_difference_may_hold_zero_and_has_the_sign_of_the_sentence():
+    """P-values are corrected by Holm's steps, and intervals by Bonferroni, which are wider."""
+    found = Difference(
+        first="a",
+        second="b",
+        key="curve.recall",
+        value=-0.05,
+        low=-0.11,
+        high=0.01,
+        p_value=0.03,
+        resolvable=0.1,
+    )
+    assert _found(found) == "b has higher recall than a (difference 0.050 [-0.010, 0.110])"
 
+
+def test_the_title_of_a_comparison_has_the_sizes_of_all_models():
+    found = compare(
+        real=REAL, generated={"few": HALF[:200], "many": HALF}, metrics="curve", **QUICK
+    )
+    assert "600 real and 200 to 600 generated samples" in str(found)
+
+
+def test_holm():
     def made(p):
         return Difference(
             first="a", second="b", key="k", value=0, low=0, high=0, p_value=p, resolvable=0

@@ -58,6 +58,20 @@ def test_a_reference_gives_the_same_numbers_to_the_bit(tmp_path):
     assert_same(evaluate(real=tmp_path / "ref", generated=MADE, **QUICK), plain)
 
 
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_a_saved_reference_does_not_grant_trust(tmp_path):
+    """Whoever wrote the folder would else choose a file whose loading can run any code."""
+    torch = pytest.importorskip("torch")
+    network = torch.jit.trace(torch.nn.Flatten(), torch.zeros(1, 3, 8, 8))
+    network.save(tmp_path / "network.pt")
+    images = np.random.default_rng(0).integers(0, 255, (20, 8, 8, 3)).astype(np.uint8)
+    options = {"encoder": str(tmp_path / "network.pt"), "size": 8, "progress": False}
+    Reference.make(images, trusted=True, **options).save(tmp_path / "ref")
+    with pytest.raises(InvalidInputError, match="can run any code"):
+        evaluate(real=tmp_path / "ref", generated=images, progress=False)
+
+
 @pytest.mark.parametrize("kind", ["table", "text"])
 def test_references_of_other_kinds_survive(tmp_path, kind):
     if kind == "table":

@@ -10,7 +10,8 @@ import pytest
 from tradeoff import Evaluation, InvalidInputError, Settings, evaluate
 from tradeoff.cli import evaluate as command
 from tradeoff.evaluation.pipeline import evaluate_sources
-from tradeoff.ratio import Gaussians, Logistic, Stack
+from tradeoff.ratio import ESTIMATORS, Gaussians, Logistic, Stack
+from tradeoff.ratio.registry import estimator_to_fields, find_estimator
 from tradeoff.settings import read_config, write_config
 
 NAMES = [field.name for field in dataclasses.fields(Settings)]
@@ -63,6 +64,9 @@ def test_odd_characters_survive_a_file(tmp_path):
     path, odd = tmp_path / "run.toml", '/\U0001f600 "quoted" \x7f'
     path.write_text(write_config(Settings(), real=odd, generated={odd: "/b"}), encoding="utf-8")
     assert read_config(path) == {"real": odd, "generated": {odd: "/b"}}
+    addresses = {"real": "s3://bucket/real", "generated": {"new": "gs://bucket/new"}}
+    path.write_text(write_config(Settings(), **addresses), encoding="utf-8")
+    assert read_config(path) == addresses
 
 
 def test_an_encoder_by_name_is_no_path(tmp_path, monkeypatch):
@@ -140,6 +144,13 @@ def test_files_that_cannot_be_read(tmp_path, text, message):
         ({"level": 0.4}, "`level` must be at least 0.5"),
         ({"folds": 2}, "`folds` must be 1, a single split, or at least 3"),
         ({"trusted": "false"}, "`trusted` must be a bool"),
+        ({"explain": "no"}, "`explain` must be a bool"),
+        ({"diagnose": "false"}, "`diagnose` must be a bool"),
+        ({"dtype": "f8"}, "`dtype` must be one of float32, bfloat16"),
+        ({"device": 3}, "`device` must be a str"),
+        ({"column": 3}, "`column` must be a str"),
+        ({"size": "x"}, "`size` must be a number"),
+        ({"kind": "sound"}, "`kind` must be one of image, text"),
         ({"metrics": "copies", "explain": True}, "`explain` needs the curve"),
         ({"k": 0}, "`k` must be a whole number"),
         ({"limit": -1}, "`limit` must be a whole number"),
@@ -168,6 +179,29 @@ def test_estimators_survive_json_and_toml(tmp_path):
     assert again.settings == result.settings
     repeated = evaluate_sources(real, generated, again.settings, progress=False)
     assert repeated.scores == result.scores
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_estimator_by_name_is_the_same_by_its_fields(name):
+    made = find_estimator(name)
+    assert find_estimator({"name": name}) == made
+    assert find_estimator(estimator_to_fields(made)) == made
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": "logistic", "penalties": []}, "`penalties` of Logistic must be a tuple"),
+        ({"name": "logistic", "penalties": 1.0}, "`penalties` of Logistic must be a tuple"),
+        ({"name": "logistic", "penalty": 1.0}, "unknown fields: penalty. The estimator logistic"),
+        ({"name": "kernel-logistic", "landmarks": 0}, "`landmarks` must be a whole number"),
+        ({"name": "neighbors", "ranks": 5}, "`estimator` has a wrong field"),
+        ({"name": "quantized", "clusters": 2.5}, "`clusters` must be a whole number"),
+    ],
+)
+def test_wrong_fields_of_an_estimator_are_told(fields, message):
+    with pytest.raises(InvalidInputError, match=message):
+        find_estimator(fields)
 
 
 def test_a_scikit_learn_classifier_is_an_estimator():

@@ -42,6 +42,12 @@ def test_a_condition_can_be_refuted_and_is_never_called_certain(real, made):
     assert "0.15" in found.refuted
     assert found.best not in found.refuted
     assert "does not reach 0.8, but it cannot prove that it does" in found.sentences[-1]
+    two = {scale: made[scale] for scale in (0.15, 1.0)}
+    alone = sweep(
+        real=real, generated=two, wish="highest precision with recall at least 0.8", **OPTIONS
+    )
+    assert alone.refuted == ("0.15",)
+    assert "better than" not in " ".join(alone.sentences)  # its precision may be lower
     narrow = {scale: made[scale] for scale in (0.15, 4.0)}
     wish = "highest precision with recall at least 0.99"
     nothing = sweep(real=real[:, :1] * 20, generated=narrow, wish=wish, **OPTIONS)
@@ -94,6 +100,15 @@ def test_samples_are_generated_for_each_value_and_two_knobs_are_named(real):
         ({"generate": lambda value, n: None}, "`values` must hold at least two"),
         ({"generated": {1.0: [[0.0]]}, "wish": "the best"}, "`wish` must read like"),
         ({"generated": {1.0: [[0.0]]}}, "at least two models"),
+        ({"generated": {1: [[0.0]], "1": [[0.0]]}}, "must be given once. Got 1 twice"),
+        (
+            {"generate": lambda value, n: None, "values": np.array([0.5, 0.5])},
+            "must be given once. Got 0.5 twice",
+        ),
+        (
+            {"generated": {1.0: [[0.0]]}, "wish": "highest precision with recall at least 80"},
+            "`wish` must read like",
+        ),
     ],
 )
 def test_mistakes_are_told(real, options, message):

@@ -24,11 +24,13 @@ def texts(seed, *counts):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_half_of_the_reviews_are_tweets(seed):
     """In four of eight draws the verdict was "no loss found"."""
     real, generated = texts(seed, (200, 0), (100, 100))
-    found = evaluate(real=real, generated=generated, metrics="curve", progress=False)
+    found = evaluate(
+        real=real, generated=generated, metrics="curve", diagnose=False, progress=False
+    )
     assert found.verdict.precision.state == "lost"
     assert 0.1 < found.verdict.precision.losses[0].at_least < 0.5
     assert found.verdict.recall.state != "lost"

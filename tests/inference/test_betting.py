@@ -96,9 +96,9 @@ def test_what_the_real_side_hides_is_never_established():
 @pytest.mark.slow
 @pytest.mark.parametrize("question", sequential.QUESTIONS[::3], ids=lambda one: one.name)
 def test_ties_are_rarely_broken_and_gaps_are_answered_soon(question):
-    """At 5%, 40 runs break at most 8 ties, but for once in 2,000."""
+    """At 5%, 40 runs break at most 7 ties, but for once in 1,400."""
     ties = [sequential.simulate(question, 0.0, seed)[0.05] for seed in range(40)]
-    assert sum(answer != 0 for answer, _ in ties) <= 8
+    assert sum(answer != 0 for answer, _ in ties) <= 7
     for gap in (0.05, -0.05):
         found = [sequential.simulate(question, gap, seed)[0.05] for seed in range(40)]
         assert all(answer == np.sign(gap) for answer, _ in found)

@@ -107,13 +107,13 @@ def test_convex_optimisation_finds_nothing_better(divergence):
         assert divergence.of(rule.refine(profile)) <= found.fun + 1e-7
 
 
-@pytest.mark.parametrize("name", ALL)
 @given(pair=pairs(max_size=40, tiny=False), budget=BUDGETS)
-def test_rejection_never_raises_a_divergence(name, pair, budget):
+def test_rejection_never_raises_a_divergence(pair, budget):
     profile = overlapping(pair)
-    rule = AcceptanceRule.from_profile(profile, budget=budget)
-    before, after = ALL[name].of(profile), ALL[name].of(rule.refine(profile))
-    assert after <= before + 1e-9 * max(1.0, abs(before))
+    refined = AcceptanceRule.from_profile(profile, budget=budget).refine(profile)
+    for name, divergence in ALL.items():
+        before, after = divergence.of(profile), divergence.of(refined)
+        assert after <= before + 1e-9 * max(1.0, abs(before)), name
 
 
 @given(profiles(max_size=30, tiny=False), BUDGETS)

@@ -6,6 +6,7 @@ from scipy.linalg import sqrtm
 
 from tradeoff import InvalidInputError, UndefinedError, frechet_distance, kernel_distance
 from tradeoff.moments import inception_score
+from tradeoff.moments.exact import ExactSums, Grid
 from tradeoff.moments.frechet import Moments
 
 
@@ -139,3 +140,19 @@ def test_mistakes_get_a_sentence(samples, call, sentence):
 def test_one_sample_has_no_covariance():
     with pytest.raises(UndefinedError, match="requires at least 2 samples. Got 1"):
         _ = Moments.of([[1.0, 2.0]]).covariance
+
+
+def test_one_array_as_both_sides_gives_what_two_equal_ones_give():
+    x = np.random.default_rng(0).normal(size=(1500, 4))
+    one, two = (kernel_distance(real=x, generated=y).values for y in (x, x.copy()))
+    np.testing.assert_allclose(one, two, atol=1e-9)
+
+
+def test_a_column_that_is_constant_at_first_counts_later():
+    first = np.stack((np.arange(8.0), np.ones(8)), axis=1).astype(np.float32)
+    later = np.stack((np.arange(8.0), np.arange(8.0) % 2), axis=1).astype(np.float32)
+    grid, sums = Grid.of(first), ExactSums.empty(2)
+    sums.update(grid(later))
+    found = sums.moments(grid)
+    np.testing.assert_allclose(found.mean, later.mean(0), atol=1e-3)
+    np.testing.assert_allclose(found.covariance, np.cov(later.T), atol=1e-3)

@@ -229,7 +229,7 @@ MAKE = {
     "PartScores": lambda: PartScores(np.array([1.0, np.inf])),
     "Plan": lambda: plan_budget(estimate().held_out, budgets=[1.0, 2.0]),
     "PoolSelection": lambda: filter_pool(**BOTH, budget=2.0, **FAST),
-    "ROCCurve": lambda: estimate().curve.roc(),
+    "ROCCurve": lambda: estimate().raw.roc(),
     "RatioProfile": lambda: RatioProfile.from_masses([0.5, 0.5], [0.2, 0.8]),
     "Reference": lambda: Reference.make(REAL, progress=False),
     "Reliability": lambda: reliability(real=RNG.normal(size=50), generated=RNG.normal(size=50)),

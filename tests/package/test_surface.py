@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import tradeoff
+from tradeoff._extras import import_extra
+from tradeoff.exceptions import MissingExtraError
 
 PUBLIC_MODULES = (
     "tradeoff.core",
@@ -195,6 +197,11 @@ def test_a_missing_extra_is_named():
         "Finding exact neighbors requires the package torch, which is not installed: "
         "pip install 'tradeoff[torch]'."
     )
+
+
+def test_a_missing_part_of_a_missing_package_is_named_too():
+    with pytest.raises(MissingExtraError, match="requires the package nowhere, which is not"):
+        import_extra("nowhere.inner", extra="images", purpose="Reading")
 
 
 def test_importing_the_package_loads_no_arrays():

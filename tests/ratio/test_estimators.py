@@ -11,6 +11,7 @@ from tradeoff import HeldOutLogRatios, InvalidInputError
 from tradeoff.ratio import ESTIMATORS, Classifier, Logistic, LogRatio, Stack
 from tradeoff.ratio.base import Projection
 from tradeoff.ratio.calibration import Isotonic, balance
+from tradeoff.ratio.values import ValueCounts
 
 MAKERS = {declaration.name: declaration.make for declaration in ESTIMATORS.values()} | {
     "forest": lambda: Classifier(ExtraTreesClassifier(30, min_samples_leaf=3)),
@@ -186,3 +187,10 @@ def test_range_exceedance_decides_the_shifted_cube():
         real=calibrate(stack.log_ratio(real[2])), generated=calibrate(stack.log_ratio(generated[2]))
     )
     assert held_out.curve().precision(1.0) < 0.45
+
+
+def test_values_are_recognized_in_single_precision():
+    real, generated = np.array([[1.0], [1.0], [2.0]]), np.array([[1.0], [2.0], [2.0]])
+    fitted = ValueCounts().fit(real=real, generated=generated, seed=0)
+    np.testing.assert_array_equal(fitted.log_ratio(real.astype(np.float32)), fitted.log_ratio(real))
+    assert fitted.log_ratio(real).any()

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from benchmarks.laws import gaussians
@@ -130,7 +131,11 @@ def test_mistakes_get_a_sentence(rule):
         InvalidInputError, match="must be logistic, gaussians, trees, kernel-logistic or a stack"
     ):
         FrozenRule.fit(real=real, generated=generated, estimator="neighbors")
-    with pytest.raises(InvalidInputError, match="`real` must hold at least 100 distinct samples"):
+    with pytest.raises(InvalidInputError, match="must be logistic, gaussians, trees"):
+        FrozenRule.fit(
+            real=real, generated=generated, estimator=HistGradientBoostingClassifier(max_iter=5)
+        )
+    with pytest.raises(InvalidInputError, match="`real` must hold more distinct samples"):
         FrozenRule.fit(real=real[:10], generated=generated)
     with pytest.raises(InvalidInputError, match="`x` must have 5 columns"):
         rule.log_ratio(real)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.cli.run import tradeoff
 from tests.registry.toys import ENCODER, ESTIMATOR, FAMILY, NearestMean
 from tradeoff import Evaluation, InvalidInputError, Settings, compare, evaluate, pr_curve
+from tradeoff._registry import Registry
 from tradeoff.evaluation import Comparison
 from tradeoff.features.registry import ENCODERS
 from tradeoff.metrics.registry import FAMILIES
@@ -190,3 +192,18 @@ def test_other_packages_declare_by_entry_point(monkeypatch):
     )
     registry = _registry.Registry("metric", "tradeoff.metrics", ())
     assert registry["toy"] is FAMILY
+
+
+def test_a_plug_in_neither_replaces_what_there_is_nor_ends_a_command(monkeypatch):
+    def broken():
+        raise ImportError("no such module")
+
+    named = [("logistic", lambda: ESTIMATORS["logistic"]), ("other", broken)]
+    entries = [SimpleNamespace(name=n, value=f"theirs:{n}", load=load) for n, load in named]
+    monkeypatch.setattr("tradeoff._registry.entry_points", lambda group: entries)
+    registry = Registry("estimator", "theirs", [ESTIMATORS["logistic"]])
+    with (
+        pytest.warns(UserWarning, match="`other` of theirs:other cannot be loaded: no such"),
+        pytest.warns(UserWarning, match="`logistic` of theirs:logistic is ignored"),
+    ):
+        assert list(registry) == ["logistic"]

@@ -169,6 +169,16 @@ def test_the_page_of_a_sweep_draws_a_path_and_marks_its_points(results):
     assert "tradeoff sweep --real REAL --generated VALUE=GENERATED …" in page
 
 
+def test_the_page_of_a_published_curve_has_no_intervals(tmp_path):
+    rng = np.random.default_rng(0)
+    sides = {"real": rng.normal(size=(300, 2)), "generated": rng.normal(1, 1, (300, 2))}
+    found = evaluate(**sides, protocol="sajjadi-2018", progress=False)
+    found.report(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Numbers of the curve" in text
+    assert "Limits of all slopes" not in text
+
+
 def test_a_page_must_be_html_and_replaces_nothing_unasked(results, tmp_path):
     result = results["evaluation"]
     with pytest.raises(InvalidInputError, match="must end in .html"):

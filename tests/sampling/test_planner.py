@@ -59,3 +59,15 @@ def test_what_cannot_be_reached_is_said():
         plan.curve(7.0)
     with pytest.raises(InvalidInputError, match="`budget` must be at least 1"):
         plan_budget(HeldOutLogRatios(real=real, generated=generated), budgets=[0.5])
+
+
+def test_ratios_that_underflow_keep_their_place():
+    """The prediction must not fall below the truth because exp(-800) is 0."""
+    rng = np.random.default_rng(0)
+    generated = rng.normal(0, 1, 1000)
+    found = []
+    for lowest in (-700.0, -800.0):
+        real = np.where(np.arange(1000) < 300, lowest, rng.normal(0.5, 1, 1000))
+        plan = plan_budget(HeldOutLogRatios(real=real, generated=generated), budgets=[2.0])
+        found.append(plan.curve(2.0).precision(1.0))
+    assert found[0] == pytest.approx(found[1], abs=0.05)

@@ -105,7 +105,7 @@ def test_commands(tmp_path):
     one, two = (float(rows[i][2].split()[0]) for i in (0, 3))
     assert two > one + 0.3  # precision doubles with two draws
     assert all(float(row[-1]) >= 0 for row in rows)
-    assert "gain hardly anything" in plan.stderr
+    assert "the area under the curve hardly grows" in plan.stderr
     assert tradeoff("filter", *sources, *options).exit_code == 2
     nowhere = ("--real", tmp_path / "none.npy", "--generated", tmp_path / "none.npy")
     early = tradeoff("filter", *nowhere, *options, "--budget", 0.5)

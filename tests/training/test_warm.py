@@ -96,3 +96,23 @@ def test_the_monitor_tells_that_a_single_sample_has_a_gradient(size, warned):
         loss.generator_loss(made)
         monitor.update(2.0 * drawn(size, seed=100 + step), made)
     assert any("of 16 generated samples in a step" in text for text in monitor.warnings()) == warned
+
+
+@pytest.mark.filterwarnings("ignore:The held-out dual is not flat")
+def test_no_more_samples_than_a_batch_at_once():
+    sizes = []
+
+    def generate(n):
+        sizes.append(n)
+        return drawn(n)
+
+    PRLoss(1.0).warm_start(
+        torch.nn.Linear(1, 1),
+        real=drawn(500),
+        generate=generate,
+        batch=16,
+        most_steps=100,
+        learning_rate=1e-2,
+        progress=False,
+    )
+    assert max(sizes) == 16

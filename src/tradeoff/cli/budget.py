@@ -55,4 +55,6 @@ def run(
     left = np.maximum(plan.divergence(JensenShannon()), 0.0)
     rows = [(*row, f"{value:.3f}") for row, value in zip(rows, left, strict=True)]
     print_table(("draws", *header[1:], "jensen-shannon"), rows)
-    typer.echo(f"More than {plan.enough:g} draws per kept sample gain hardly anything.", err=True)
+    few = f"Beyond {plan.enough:g} draws per kept sample the area under the curve hardly grows."
+    none = "Rejection hardly changes the area under the curve."
+    typer.echo(few if plan.enough > 1.0 else none, err=True)

@@ -19,6 +19,7 @@ from tradeoff.cli.options import (
     Real,
     Report,
     check_output,
+    explained_settings,
     inputs_of,
     take_sources,
     with_settings,
@@ -56,11 +57,11 @@ def run(
     from tradeoff.cli.output import print_comparison, write_result
     from tradeoff.evaluation.comparison import compare_sources, comparison_files
     from tradeoff.report import ComparisonDisplay
-    from tradeoff.settings import Settings, write_config
+    from tradeoff.settings import write_config
 
     named = named_sources([*(generated or ()), *(models or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
-    settings = Settings.of(chosen | ({"explain": True} if report else {}))
+    settings = explained_settings(chosen, plot=plot, report=report)
     results: list[Path] = []
     if out is not None:
         results = [*comparison_files(out, sources["generated"]), out / "run.toml"]

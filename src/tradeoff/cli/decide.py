@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -104,8 +105,10 @@ def run(
         progress=not quiet,
     )
     typer.echo(result.to_json() if json else result)
-    if plot is not None and result.looks:  # none before the first sample
+    if plot is not None and result.looks:
         DecisionDisplay(result).plot().figure_.savefig(plot, dpi=150)
+    elif plot is not None:
+        typer.echo(f"`{plot}` was not written: there was no look at the answer to draw.", err=True)
     if report is not None:
         result.report(report, overwrite=True)
 
@@ -115,6 +118,6 @@ def _models(given: str | list[str] | dict[str, str]) -> dict[str, str]:
     if isinstance(given, dict):
         return given
     texts = [given] if isinstance(given, str) else given
-    if len(texts) == 1 and "=" not in texts[0]:
+    if len(texts) == 1 and ("=" not in texts[0] or Path(texts[0]).exists()):
         return {"generated": texts[0]}
     return named_sources(texts)

@@ -25,6 +25,7 @@ from tradeoff.cli.options import (
     Report,
     Workers,
     check_output,
+    explained_settings,
     find_engine,
     inputs_of,
     parse_gates,
@@ -64,11 +65,11 @@ def run(
     from tradeoff.evaluation.pipeline import evaluate_sources
     from tradeoff.evaluation.result import evaluation_files
     from tradeoff.report import EvaluationDisplay
-    from tradeoff.settings import Settings, write_config
+    from tradeoff.settings import write_config
 
     sources = take_sources(chosen, real=real, generated=generated)
     runner = find_engine(engine, chosen, address=address, workers=workers)
-    settings = Settings.of(chosen | ({"explain": True} if report else {}))
+    settings = explained_settings(chosen, plot=plot, report=report)
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")
     check_gates((*under, *over), settings)

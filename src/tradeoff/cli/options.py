@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -54,6 +54,7 @@ __all__ = [
     "check_output",
     "embed_settings",
     "embed_sources",
+    "explained_settings",
     "find_engine",
     "inputs_of",
     "parse_gates",
@@ -311,9 +312,24 @@ def check_output(
             raise InvalidInputError(f"`{out}` cannot be created: {error.strerror}.") from None
 
 
+def explained_settings(
+    chosen: dict[str, Any], *, plot: Path | None, report: Path | None
+) -> Settings:
+    """Settings of a run; a page explains the curve where there is one, unless told not to."""
+    found = Settings.of(chosen)
+    if plot is not None and found.protocol is None and not found.has_curve:
+        raise InvalidInputError("`--plot` draws the curve: add curve to the metrics.")
+    if report is not None and "explain" not in chosen and found.has_curve:
+        return replace(found, explain=True)
+    return found
+
+
 def embed_settings(chosen: dict[str, Any]) -> EmbedSettings:
     """Settings of reading and embedding, of which each must be known."""
+    from tradeoff.evaluation.reference import check_embedding
+
     found = Settings.of(chosen)
+    check_embedding(found)
     return EmbedSettings(**{name: getattr(found, name) for name in EMBEDDING})
 
 

@@ -23,6 +23,8 @@ _STYLES = {"warning": "yellow", "broken": "yellow"}
 
 def print_evaluation(evaluation: Evaluation) -> None:
     """Verdict, title, scores, notes, and what to do next."""
+    from rich.padding import Padding
+
     from tradeoff.report.text import HEADER, advice_of, notes_of, rows_of, title_of, verdict_of
 
     if not sys.stdout.isatty():
@@ -34,13 +36,13 @@ def print_evaluation(evaluation: Evaluation) -> None:
         console.print(sentence, style=style if number == 0 else "")
     console.print()
     console.print(title_of(evaluation), style="dim")
-    print_table(HEADER, rows_of(evaluation))
+    hidden = set(HEADER) - set(print_table(HEADER, rows_of(evaluation)))
     console.print()
-    _print_sentences(console, notes_of(evaluation))
+    _print_sentences(console, [note for note in notes_of(evaluation) if note[0] not in hidden])
     if advice := advice_of(evaluation):
         console.print("Next:", style="bold")
     for line in advice:
-        console.print(f"  {line}")
+        console.print(Padding(line, (0, 0, 0, 2), expand=False))
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -54,7 +56,7 @@ def print_comparison(comparison: Comparison) -> None:
     for verdict in comparison.verdicts:
         console.print(printable(verdict), style="bold")
     console.print()
-    console.print(title_of(next(iter(comparison.evaluations.values()))), style="dim")
+    console.print(title_of(*comparison.evaluations.values()), style="dim")
     header, rows = leaderboard_of(comparison)
     at_a_time = max((console.width - _SCORES) // _MODEL, 1)
     for i in range(2, len(header), at_a_time):
@@ -96,18 +98,21 @@ _TEXT_COLUMNS = ("meaning", "about", "features", "preprocessing", "status", "val
 _SCORES, _MODEL = 30, 24  # columns of names and expected values of scores, and of a model
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns that fit the terminal; in a pipe, separated by tabs."""
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Print columns that fit the terminal, in a pipe all with tabs between; return their names."""
     if not sys.stdout.isatty():
         for row in (header, *rows):
             typer.echo("\t".join(row))
-        return
+        return list(header)
     from rich.table import Table
 
     console = _console()
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     widths = {i: max(len(header[i]), *(len(row[i]) for row in rows)) + 2 for i in kept}
-    while len(kept) > 3 and sum(widths[i] for i in kept[:-1]) + _READABLE > console.width:
+    for i in kept[1:]:
+        if header[i] in _TEXT_COLUMNS:
+            widths[i] = min(widths[i], _READABLE)  # longer texts are wrapped
+    while len(kept) > 3 and sum(widths[i] for i in kept) > console.width:
         kept.pop()  # words first, then what is least needed
     table = Table(box=None, pad_edge=False, header_style="dim")
     for i in kept:
@@ -118,6 +123,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(row[i] for i in kept))
     console.print(table)
+    return [header[i] for i in kept]
 
 
 def write_result(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tradeoff._text import printable
 from tradeoff.cli.compare import named_sources
 from tradeoff.cli.options import (
     CROSS_FITTED,
@@ -19,6 +20,7 @@ from tradeoff.cli.options import (
     Real,
     Report,
     check_output,
+    explained_settings,
     inputs_of,
     take_sources,
     with_settings,
@@ -66,17 +68,14 @@ def run(
     from tradeoff.evaluation.sweeps import Wish, sweep_sources
     from tradeoff.report import SweepDisplay
     from tradeoff.report.text import sweep_rows_of
-    from tradeoff.settings import Settings
 
     parsed = Wish.parse(wish)
     named = named_sources([*(generated or ()), *(samples or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
     given = {"metrics": "curve", "diagnose": False} | chosen
-    settings = Settings.of(given | ({"explain": True} if report else {}))
+    settings = explained_settings(given, plot=plot, report=report)
     check_output(
         inputs_of(chosen, sources, config),
-        out=None,
-        results=[],
         files=[plot, report],
         overwrite=overwrite,
     )
@@ -89,8 +88,9 @@ def run(
         typer.echo("\n".join(result.sentences) if quiet else str(result))
     else:
         for sentence in result.sentences:
-            typer.echo(sentence)
-        print_table(*sweep_rows_of(result))
+            typer.echo(printable(sentence))
+        if not quiet:
+            print_table(*sweep_rows_of(result))
     if plot is not None:
         SweepDisplay(result).plot().figure_.savefig(plot, dpi=150)
     if report is not None:

@@ -133,13 +133,18 @@ class AcceptanceRule(Result):
         r"""Smallest slope with precision 1 after acceptance, :math:`c/\mathbb{E}_Q[a]`."""
         return self.constant / self.rate
 
+    def log_acceptance(self, log_ratio: FloatArray) -> FloatArray:
+        """Logarithms of acceptance probabilities, which do not underflow; same shape."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = np.minimum(self.log_constant + log_ratio, 0.0)
+            return np.where(np.isneginf(log_ratio), np.log(self.fill), found)
+
     def acceptance(self, log_ratio: npt.ArrayLike) -> FloatArray:
         """Acceptance probabilities of samples with given log p/q; same shape."""
         log_ratio = check_numbers("log_ratio", log_ratio)
         if np.isnan(log_ratio).any():
             raise InvalidInputError("`log_ratio` must not contain NaN.")
-        with np.errstate(invalid="ignore"):
-            accepted = np.exp(np.minimum(self.log_constant + log_ratio, 0.0))
+        accepted = np.exp(self.log_acceptance(log_ratio))
         return np.where(log_ratio == -np.inf, self.fill, accepted)
 
     def refine(self, profile: RatioProfile) -> RatioProfile:

@@ -79,13 +79,16 @@ class HeldOutCounts(Result):
     def curve(self) -> PRCurve:
         """The curve as counted: exact at the slopes of the counts, nearest threshold in between.
 
-        Any threshold gives an expectation that is not below the true curve.
+        Any threshold gives an expectation that is not below the true curve. Beyond the slopes,
+        all samples are taken for generated, or for real ones.
         """
         rejected, passed = self.shares
+        between = np.sqrt(COUNTED_SLOPES[1:] * COUNTED_SLOPES[:-1])
+        ends = COUNTED_SLOPES[[0, -1]] ** 2 / between[[0, -1]]
         return PRCurve(
-            breakpoints=np.sqrt(COUNTED_SLOPES[1:] * COUNTED_SLOPES[:-1]),
-            intercepts=passed,
-            slopes=rejected,
+            breakpoints=np.concatenate((ends[:1], between, ends[1:])),
+            intercepts=np.concatenate(([0.0], passed, [1.0])),
+            slopes=np.concatenate(([1.0], rejected, [0.0])),
             max_precision=1.0,
             max_recall=1.0,
         )

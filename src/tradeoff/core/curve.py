@@ -21,6 +21,7 @@ from tradeoff.core.piecewise import PiecewiseLinear, edges
 from tradeoff.core.roc import ROCCurve
 from tradeoff.core.scalars import same_kind
 from tradeoff.core.shape import clip, tighten
+from tradeoff.exceptions import UndefinedError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -208,12 +209,17 @@ class PRCurve(PiecewiseLinear):
         r"""The ROC curve of the same profile: :math:`Q(S)` against :math:`P(S)`.
 
         The rule at slope :math:`\lambda` calls :math:`S = \{p/q \ge 1/\lambda\}` real, so the
-        pieces of the curve are its vertices :math:`(a, 1 - b)`.
+        pieces of the curve are its vertices :math:`(a, 1 - b)`. Pieces of a clipped curve are not
+        rules, so it has none: ask ``estimate.raw``.
         """
-        return ROCCurve(
-            generated=np.concatenate(([0.0], self.intercepts, [1.0])),
-            real=np.concatenate(([0.0], 1.0 - self.slopes, [1.0])),
-        )
+        generated = np.concatenate(([0.0], self.intercepts, [1.0]))
+        real = np.concatenate(([0.0], 1.0 - self.slopes, [1.0]))
+        if min(np.diff(generated).min(), np.diff(real).min()) < -_ROUNDING:
+            raise UndefinedError(
+                "A clipped curve has no ROC curve, since its pieces are not rules. Call roc() of "
+                "the curve as counted, such as `estimate.raw.roc()`."
+            )
+        return ROCCurve(generated=generated, real=real)
 
     def swap(self) -> PRCurve:
         r"""The curve with the roles of real and generated exchanged.

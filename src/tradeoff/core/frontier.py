@@ -33,7 +33,7 @@ from tradeoff.exceptions import InvalidInputError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Kind", "RenyiFrontier", "renyi_frontier"]
+__all__ = ["Kind", "RenyiFrontier", "check_weights", "renyi_frontier"]
 
 Kind = Literal["exclusive", "inclusive"]
 
@@ -119,6 +119,14 @@ def renyi_frontier(
     )
 
 
+def check_weights(weight: npt.ArrayLike) -> FloatArray:
+    """Weights on Q, strictly between 0 and 1."""
+    weights = check_shares("weight", check_vector("weight", weight))
+    if ((weights == 0) | (weights == 1)).any():
+        raise InvalidInputError("`weight` must lie strictly between 0 and 1.")
+    return weights
+
+
 def _log_odds(
     order: float, kind: Kind, weight: npt.ArrayLike | None, lam: npt.ArrayLike | None
 ) -> FloatArray:
@@ -128,9 +136,7 @@ def _log_odds(
     if weight is not None:
         if math.isinf(order):
             raise InvalidInputError("At order inf a point is chosen by `lam`. Got `weight`.")
-        weights = check_shares("weight", check_vector("weight", weight))
-        if ((weights == 0) | (weights == 1)).any():
-            raise InvalidInputError("`weight` must lie strictly between 0 and 1.")
+        weights = check_weights(weight)
         return np.log(weights) - np.log1p(-weights)
     slopes = check_slopes(lam)  # type: ignore[arg-type]
     power = order - 1.0 if kind == "exclusive" else -order

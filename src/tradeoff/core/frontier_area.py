@@ -8,8 +8,8 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import expit
 
-from tradeoff._validation import FloatArray, check_positive, check_type, check_vector
-from tradeoff.core.frontier import renyi_frontier
+from tradeoff._validation import FloatArray, check_positive, check_type
+from tradeoff.core.frontier import check_weights, renyi_frontier
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.core.profile import RatioProfile
 
@@ -64,7 +64,7 @@ def mauve(
     """
     check_type("source", source, RatioProfile, HeldOutLogRatios)
     scaling = check_positive("scaling", scaling)
-    path = None if weight is None else np.sort(check_vector("weight", weight))[::-1]
+    path = None if weight is None else np.sort(check_weights(weight))[::-1]
     if isinstance(source, HeldOutLogRatios):
         shares = _HELD_OUT_SHARES if path is None else 1.0 - path
         costs = _dual_bounds(source, shares), _dual_bounds(source.swap(), 1.0 - shares)

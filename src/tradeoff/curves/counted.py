@@ -54,7 +54,7 @@ class EstimatedCurve(Result):
 
     @property
     def is_grouped(self) -> bool:
-        """Whether samples of a side are counted in groups."""
+        """Whether samples of a side are counted in groups, or are copies."""
         raise NotImplementedError
 
     @property
@@ -117,8 +117,8 @@ class EstimatedCurve(Result):
         """
         if self.is_grouped:
             raise UndefinedError(
-                "A certificate requires independent samples, not groups: keep one sample of each "
-                "group."
+                "A certificate requires independent samples, not groups or copies: keep one sample "
+                'of each, or pass repeats="draws" if equal samples are independent.'
             )
         return certify(self.held_out, level=level)
 

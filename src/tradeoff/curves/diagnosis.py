@@ -10,6 +10,7 @@ from one side: what is established of these losses says which losses would not h
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from statistics import harmonic_mean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from tradeoff.inference.losses import judged_factor
 from tradeoff.ratio.base import Projection
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.samples import Pair, Side
+from tradeoff.samples.pair import FEWEST_DISTINCT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FEWEST_SAMPLES", "Control", "Diagnosis", "diagnose", "diagnose_pair"]
 
-FEWEST_SAMPLES = 160
+FEWEST_SAMPLES = FEWEST_DISTINCT
 """Of each side, below which nothing is planted."""
 _FIRST, _SMALLER, _LARGER = 0.2, 0.1, 0.4  # shares to withhold
 _CLUSTERS = 20  # few clusters are far apart, and withholding one of them flatters an estimator
@@ -44,6 +46,7 @@ _WEAKEST = 0.35  # a weaker control is noise
 _MOST_WITHHELD = 0.8
 _MANY = 2000  # samples, from which on half of the fits are enough
 _POWER = 1.43  # of what is needed, at which a loss is established four times in five
+_GROWTH = 2.0  # of the strength, as a power of the number of samples that are withheld
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +57,7 @@ class Control(Result):
         share: Share of real samples in the groups that were withheld.
         groups: What the groups are, "classes" or "clusters".
         estimate: Curve of the two sides.
+        level: Confidence level at which a loss is established.
 
     Example:
         >>> import numpy as np
@@ -68,6 +72,7 @@ class Control(Result):
     share: float
     groups: str
     estimate: CurveEstimate
+    level: float = 0.95
 
     @property
     def seen(self) -> float:
@@ -77,14 +82,20 @@ class Control(Result):
     @property
     def is_established(self) -> bool:
         """Whether a loss of recall is established."""
-        return bool(self.estimate.losses().recall)
+        return bool(self.estimate.losses(level=self.level).recall)
+
+    @property
+    def count(self) -> float:
+        """Number of withheld samples, if both sides were as large as their harmonic mean."""
+        sizes = self.estimate.provenance["samples"]
+        return float(self.share * harmonic_mean(sizes.values()))
 
     @property
     def strength(self) -> float:
         """The loss that is seen where recall is judged, over the smallest that is established."""
         lam = 1.0 / judged_factor(self.estimate.held_out)
         value = self.estimate.raw.recall(lam)
-        above = float(self.estimate.interval([lam]).recall[0, 1]) - value
+        above = float(self.estimate.interval([lam], level=self.level).recall[0, 1]) - value
         return (1.0 - value) / above
 
 
@@ -127,16 +138,13 @@ class Diagnosis(Result):
     def decisive_count(self) -> float | None:
         """Number of missed samples at which such a loss is established four times in five.
 
-        Taken from the strength of the controls, which grows about as the number of samples that
-        are withheld. At least so many if no control was established. None without controls.
+        Taken from the strength of the controls, which grows about as the square of that number.
+        At least so many if no control was established. None without controls.
         """
         if not self.controls:
             return None
         counts = [
-            control.share
-            * control.estimate.provenance["samples"]["real"]
-            * _POWER
-            / max(control.strength, _WEAKEST)
+            control.count * (_POWER / max(control.strength, _WEAKEST)) ** (1.0 / _GROWTH)
             for control in self.controls
         ]
         return float(np.exp(np.mean(np.log(counts))))
@@ -169,6 +177,7 @@ def diagnose(
     generated: npt.ArrayLike,
     estimator: Estimator | str = "stack",
     folds: int = 5,
+    level: float = 0.95,
     seed: int = 0,
     progress: bool = True,
 ) -> Diagnosis:
@@ -184,6 +193,7 @@ def diagnose(
         generated: Features of generated samples, shape (m, d), of which only the number matters.
         estimator: Estimator of log p/q, as given to `pr_curve`.
         folds: Number of folds, as given to `pr_curve`.
+        level: Confidence level at which a loss is established.
         seed: Seed of the parts, the groups, the folds and the estimator.
         progress: Whether to show progress lines.
 
@@ -201,7 +211,9 @@ def diagnose(
         True
     """
     pair = Pair.of(real=real, generated=generated)
-    return diagnose_pair(pair, estimator=estimator, folds=folds, seed=seed, progress=progress)
+    return diagnose_pair(
+        pair, estimator=estimator, folds=folds, level=level, seed=seed, progress=progress
+    )
 
 
 def diagnose_pair(
@@ -209,6 +221,7 @@ def diagnose_pair(
     *,
     estimator: Any = "stack",
     folds: int = 5,
+    level: float = 0.95,
     seed: int = 0,
     repeats: str = "auto",
     jobs: int | None = None,
@@ -243,14 +256,16 @@ def diagnose_pair(
 
         def control(share: float) -> Control:
             kept, withheld = groups.without(part, share, seed)
-            return Control(share=withheld, groups=groups.kind, estimate=measure(rest, kept))
+            found = measure(rest, kept)
+            return Control(share=withheld, groups=groups.kind, estimate=found, level=level)
 
         baseline, first = measure(rest, part), control(_FIRST)
         second = control(_SMALLER if first.is_established else _LARGER)
         planted = (c for c in (first, second) if 0.0 < c.share <= _MOST_WITHHELD)
         return Diagnosis(baseline=baseline, controls=tuple(planted))
 
-    return pair.real.remember(("diagnosis", repr(model), folds, seed, repeats, size), compute)
+    settings = (repr(model), folds, level, seed, repeats, size)
+    return pair.real.remember(("diagnosis", *settings), compute)
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,8 +113,10 @@ class CurveEstimate(EstimatedCurve):
 
     @property
     def is_grouped(self) -> bool:
-        """Whether samples of a side are counted in groups."""
-        return any(side.groups is not None for side in self.sides)
+        """Whether samples of a side are counted in groups, or are copies."""
+        repeats = self.provenance.get("repeats", {"assumed": "draws"})
+        has_copies = repeats["assumed"] == "copies" and max(repeats["real"], repeats["generated"])
+        return bool(has_copies) or any(side.groups is not None for side in self.sides)
 
     @property
     def groups(self) -> Sides[npt.NDArray[Any] | None]:
@@ -173,10 +175,9 @@ def pr_curve(
         generated: Features of generated samples, shape (m, d).
         estimator: Estimator of log p/q, by name or as a configuration.
         folds: Number of cross-fitting folds, at least 3; 1 is a single split, one half for
-            training and the other for counting, in which equal rows always count as independent
-            samples.
+            training and the other for counting.
         seed: Seed of the folds and of the estimator.
-        repeats: What equal rows are: "copies" of one sample, kept together in one fold, or
+        repeats: What equal rows are: "copies" of one sample, kept together like a group, or
             independent "draws" of one value (categories, counts, rounded numbers), divided among
             folds. "auto" takes them for draws if at least half of the rows of each side repeat,
             and on one side at least a third of those repeat on the other side too.
@@ -251,7 +252,7 @@ def estimate_curve(
             "columns": pair.columns,
             "components": projected_columns(model, pair.columns),
             "row_caps": row_caps(model),
-            "grouped": any(side.groups is not None for side in pair),
+            "grouped": any(side.is_grouped for side in placed),
             "repeats": asdict(equal),
             "digest": pair.real.digest_for(seed),
             "versions": software_versions(),

@@ -79,16 +79,21 @@ class Placed:
     Args:
         side: The samples.
         fold_keys: Keys by which samples are placed, shape (n,).
+        is_grouped: Whether samples of one key are not independent.
         seed: Seed of the keys.
     """
 
     side: Side
     fold_keys: npt.NDArray[np.uint64]
+    is_grouped: bool
     seed: int
 
     @classmethod
     def of(cls, side: Side, *, divide_equal: bool, seed: int) -> Placed:
         """Groups place samples where they are given, and content does where not.
+
+        Copies are a group. Where few values repeat, each would be a large group, and intervals
+        would not have a meaning: callers look at `Side.has_few_values`.
 
         Args:
             side: The samples.
@@ -96,9 +101,12 @@ class Placed:
             seed: Seed of the keys.
         """
         keys = side.group_keys_for(seed)
-        if keys is None:
-            keys = side.draws_for(seed) if divide_equal else side.keys_for(seed)
-        return cls(side, keys, seed)
+        if keys is not None:
+            return cls(side, keys, True, seed)
+        if divide_equal:
+            return cls(side, side.draws_for(seed), False, seed)
+        has_copies = side.distinct < len(side) and not side.has_few_values
+        return cls(side, side.keys_for(seed), has_copies, seed)
 
     @cached_property
     def order(self) -> npt.NDArray[np.intp]:
@@ -108,14 +116,16 @@ class Placed:
     @cached_property
     def groups(self) -> npt.NDArray[np.intp] | None:
         """Number of each sample's group; None if each sample is its own."""
-        if self.side.groups is None:
+        if not self.is_grouped:
             return None
         return np.unique(self.fold_keys, return_inverse=True)[1]
 
 
 def place(pair: Pair, split: Split, repeats: Repeats, *, seed: int) -> Sides[Placed]:
     """Both sides with their places; copies and groups have the same place on both."""
-    divide_equal = repeats.are_draws or split.folds == 1
+    divide_equal = repeats.are_draws
+    if split.folds == 1 and all(side.distinct == len(side) for side in pair):
+        divide_equal = True  # equal samples of the two sides are independent
     sides = Sides(*(Placed.of(side, divide_equal=divide_equal, seed=seed) for side in pair))
     for placed in sides:
         _check_size(placed, repeats)

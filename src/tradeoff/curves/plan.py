@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tradeoff._decoding import decoding
 from tradeoff._sides import Sides, by_name
-from tradeoff._validation import check_matrix
+from tradeoff._validation import check_matrix, check_seed
 from tradeoff.core.counts import COUNTED_SLOPES
 from tradeoff.moments.exact import Grid
 from tradeoff.ratio.frozen import FrozenRule
@@ -112,12 +112,14 @@ class CountingPlan:
             seed: Seed of the division, and of the estimator.
             about: Where features come from.
         """
-        sizes = Sides(len(real), len(generated))
+        seed = check_seed(seed)
+        sides = Sides(check_matrix("real", real), check_matrix("generated", generated))
+        sizes = sides.map(len)
         bounds = sizes.map(share_bounds)
         chosen = Sides(
             *(
-                choose_rows(check_matrix(name, side), bound, seed=seed)
-                for name, side, bound in zip(Sides._fields, (real, generated), bounds, strict=True)
+                choose_rows(side, bound, seed=seed)
+                for side, bound in zip(sides, bounds, strict=True)
             )
         )
         return cls.fit(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -150,6 +151,11 @@ class CountingState:
         check_choice("side", side, Sides._fields)
         number = Sides._fields.index(side)
         rows = np.asarray(check_matrix(side, features), np.float32)
+        for name, given in (("ids", ids), ("labels", labels)):
+            if isinstance(given, Sized) and len(given) != len(rows):
+                raise InvalidInputError(
+                    f"`{name}` must have one entry per sample, {len(rows)}. Got {len(given)}."
+                )
         state, plan = self.sides[number], self.plan
         check_same_columns(rule=int(plan.rule.about["columns"]), **{side: rows.shape[1]})
         keys = keys_of(rows, groups, plan.seed, f"{side}_groups")

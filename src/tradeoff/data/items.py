@@ -71,7 +71,10 @@ def open_items(
         )
 
     def rows() -> Iterator[Any]:
-        return ({k: _scalar(v) for k, v in _parts(row)[1].items()} for row in _items(values))
+        for row in _items(values):
+            part = _parts(row)[1]
+            is_row = isinstance(part, Mapping)
+            yield {k: _scalar(v) for k, v in part.items()} if is_row else part
 
     if isinstance(values, Iterator):
         if kind is None:

@@ -60,6 +60,15 @@ def open_source(
     if kind is not None:
         check_choice("kind", kind, _KINDS)
     fields: dict[str, Any] = {"kind": kind, "column": column, "label": label}
+    source = _open(value, name, fields)
+    if kind is not None and source.kind != kind:
+        raise InvalidInputError(
+            f"`{name}` must hold {kind} samples, as `kind` says. It holds {source.kind} samples."
+        )
+    return source
+
+
+def _open(value: Any, name: str, fields: dict[str, Any]) -> Source:
     if isinstance(value, str) and not value.strip():
         raise InvalidInputError(f"`{name}` must be a path. Got an empty one.")
     if isinstance(value, (str, PathLike)):

@@ -157,7 +157,8 @@ class Records:
         pixels = _numbers(value, "An image must be bytes or pixels")
         if pixels.ndim not in (2, 3):
             raise UnreadableError(f"An image must be bytes or pixels. Got shape {pixels.shape}.")
-        return pixels
+        is_byte = pixels.dtype.kind in "iu" and pixels.min() >= 0 and pixels.max() <= 255
+        return pixels.astype(np.uint8) if is_byte else pixels
 
 
 def _text(value: Any) -> str | None:

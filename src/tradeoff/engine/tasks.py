@@ -123,7 +123,8 @@ class LocalEngine:
         with ProcessPoolExecutor(workers, initializer=_share, initargs=(shared,)) as pool:
             while todo or pending:
                 try:
-                    while todo and len(pending) < _AHEAD * workers:
+                    # An item that was running when a worker died runs alone, to find the culprit.
+                    while todo and len(pending) < (1 if tries[todo[0]] else _AHEAD * workers):
                         pending[pool.submit(_with_shared, task, items[todo[0]])] = todo[0]
                         todo.popleft()
                     for done in wait(pending, return_when=FIRST_COMPLETED).done:
@@ -166,7 +167,9 @@ class RayEngine:
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         ray = import_extra("ray", extra="ray", purpose="Counting on a cluster")
         if not ray.is_initialized():
-            options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+            # Without "local", Ray would join any cluster that happens to run on this machine.
+            options: dict[str, Any] = {"address": self.address or "local"}
+            options |= {"log_to_driver": False, "logging_level": "ERROR"}
             if self.address is None:
                 options |= {
                     "num_cpus": self.workers or joblib.cpu_count(),
@@ -174,7 +177,7 @@ class RayEngine:
                     "object_store_memory": _OBJECT_STORE,
                 }
             try:
-                ray.init(address=self.address, **options)
+                ray.init(**options)
             except (ConnectionError, RuntimeError, ValueError) as error:
                 failed = "Ray cannot be started here"
                 if self.address is not None:

@@ -361,17 +361,17 @@ def _not_found(found: Difference) -> str:
     word = found.key.partition(".")[2]
     return (
         f"the {word} of {found.first} and {found.second} cannot be told apart with this many "
-        f"samples (a difference of {found.resolvable:.2f} would be found in 9 of 10 runs)"
+        f"samples (a difference of {found.resolvable:.3f} would be found in 9 of 10 runs)"
     )
 
 
 def _found(found: Difference) -> str:
     better, worse = (found.first, found.second) if found.value > 0 else (found.second, found.first)
-    low, high = sorted((abs(found.low), abs(found.high)))
+    low, high = (found.low, found.high) if found.value > 0 else (-found.high, -found.low)
     value, high = min(abs(found.value), 1.0), min(high, 1.0)
     return (
         f"{better} has {_WORDS[found.key]} than {worse} "
-        f"(difference {value:.2f} [{low:.2f}, {high:.2f}])"
+        f"(difference {value:.3f} [{low:.3f}, {high:.3f}])"
     )
 
 

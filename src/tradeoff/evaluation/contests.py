@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tradeoff.settings import Settings
 
     BoolArray = npt.NDArray[np.bool_]
+    Drawn = tuple[int, FloatArray]
 
 __all__ = ["PROBED", "Contest", "SampledModel"]
 
@@ -40,6 +42,7 @@ _FEWEST_BLOCKS = 100
 _FEWEST_PILOTS = 10
 _PROBE_ERRORS = 2.0
 _MOST_MORE = 100
+_COUNT = 8  # bytes of a number in the ledger
 
 
 @dataclass(eq=False)
@@ -70,9 +73,13 @@ class SampledModel:
         ledger: Ledger | None,
     ) -> SampledModel:
         """Fit the rule on four fifths of the pilot samples; the others tell rates to expect."""
-        batches = Batches(name, _drawing(name, made, reference, settings), ledger)
+        drawing = Drawing.of(name, made, reference, settings)
+        batches = Batches(name, drawing.draw, ledger)
+        batches.check("samples", drawing.content, f"other samples of `{name}`")
         probe = max(len(real) // PROBED, 1) if rule is None else len(real)
         size = pilot if rule is None else max(pilot // PROBED, 1)
+        if drawing.size is not None:
+            size = min(size, drawing.size // 2)
         first = batches.rows(size, reference.side.columns)
         seen = max(len(first) // PROBED, 1) if rule is None else len(first)
         if len(first) < _FEWEST_PILOTS:
@@ -87,7 +94,8 @@ class SampledModel:
                 estimator=settings.estimator,
                 seed=settings.seed,
             )
-        batches.check_rule(rule)
+        if isinstance(rule, FrozenRule):
+            batches.check("rule", rule.digest, "another rule, or with other versions of packages")
         return cls(
             name,
             batches,
@@ -135,82 +143,103 @@ class Batches:
 
     Args:
         name: Name of the model.
-        draw: A function that returns the features of the n samples after so many.
+        draw: A function that draws n samples after so many, and returns their features, of which
+            there may be fewer.
         ledger: Where batches are kept; None to keep none.
     """
 
-    def __init__(
-        self, name: str, draw: Callable[[int, int], FloatArray], ledger: Ledger | None
-    ) -> None:
+    def __init__(self, name: str, draw: Callable[[int, int], Drawn], ledger: Ledger | None) -> None:
         self.name, self.draw, self.ledger = name, draw, ledger
-        self.taken = self.count = 0
+        self.taken = self.drawn = self.count = 0
 
     def rows(self, n: int, columns: int) -> FloatArray:
         """Features of the next n samples."""
-        return self._next(lambda: self.draw(self.taken, n), columns)
+        return self._next(lambda: self.draw(self.drawn, n), columns)
 
     def log_ratios(self, n: int, rule: LogRatio) -> FloatArray:
         """Log-ratios of the next n samples."""
 
-        def score() -> FloatArray:
-            rows = self.draw(self.taken, n)
-            return rule.log_ratio(rows) if len(rows) else np.zeros(0)
+        def score() -> Drawn:
+            drawn, rows = self.draw(self.drawn, n)
+            return drawn, rule.log_ratio(rows) if len(rows) else np.zeros(0)
 
         return self._next(score)
 
-    def _next(self, make: Callable[[], FloatArray], *shape: int) -> FloatArray:
+    def _next(self, make: Callable[[], Drawn], *shape: int) -> FloatArray:
         title = f"{self.name}: batch {self.count}"
         if self.ledger is not None and title in self.ledger:
-            found = np.frombuffer(self.ledger[title]).reshape(-1, *shape)
+            content = self.ledger[title]
+            drawn = int.from_bytes(content[:_COUNT], "little")
+            found = np.frombuffer(content, offset=_COUNT).reshape(-1, *shape)
         else:
-            found = np.ascontiguousarray(make(), float)
+            drawn, made = make()
+            found = np.ascontiguousarray(made, float)
             if self.ledger is not None and len(found):
-                self.ledger.add(title, found.tobytes())
+                self.ledger.add(title, drawn.to_bytes(_COUNT, "little") + found.tobytes())
         self.taken += len(found)
+        self.drawn += drawn
         self.count += 1
         return found
 
-    def check_rule(self, rule: LogRatio) -> None:
-        """Batches that were counted with one rule must not be mixed with those of another."""
-        if self.ledger is None or not isinstance(rule, FrozenRule):
+    def check(self, what: str, content: str | None, others: str) -> None:
+        """Batches of one rule, or of some samples, must not be mixed with those of others."""
+        if self.ledger is None or content is None:
             return
-        title = f"{self.name}: rule"
+        title = f"{self.name}: {what}"
         if title not in self.ledger:
-            self.ledger.add(title, rule.digest.encode())
-        elif self.ledger[title] != rule.digest.encode():
+            self.ledger.add(title, content.encode())
+        elif self.ledger[title] != content.encode():
             raise InvalidInputError(
-                f"`{self.ledger.path}` was begun with another rule, or with other versions of "
-                "packages: choose another folder."
+                f"`{self.ledger.path}` was begun with {others}: choose another folder."
             )
 
 
-def _drawing(
-    name: str, made: Any, reference: Reference, settings: Settings
-) -> Callable[[int, int], FloatArray]:
-    """A function that returns features of the n samples after so many.
+@dataclass(frozen=True)
+class Drawing:
+    """Where samples of a model come from.
 
-    Samples that exist already come in an order by content.
+    Args:
+        draw: A function that draws n samples after so many; the number that was drawn, and the
+            features of those that could be read.
+        size: Number of samples, if they exist already.
+        content: What tells the samples from others; None for a function.
     """
 
-    def embedded(samples: Any) -> Side:
-        source = open_generated(samples, name, settings)
-        found = embed_with(reference.opened, source, name, settings, progress=False)
-        check_same_columns(**{"real": reference.side.columns, name: found.features.shape[1]})
-        return side_of(found, name)
+    draw: Callable[[int, int], Drawn]
+    size: int | None = None
+    content: str | None = None
 
-    def generate(taken: int, n: int) -> FloatArray:
+    @classmethod
+    def of(cls, name: str, made: Any, reference: Reference, settings: Settings) -> Drawing:
+        """Samples that exist already come in an order by content."""
+
+        def embedded(samples: Any) -> Side:
+            source = open_generated(samples, name, settings)
+            found = embed_with(reference.opened, source, name, settings, progress=False)
+            check_same_columns(**{"real": reference.side.columns, name: found.features.shape[1]})
+            return side_of(found, name)
+
+        def generate(drawn: int, n: int) -> Drawn:
+            if isinstance(made, GrowingFolder):
+                made.skip(drawn)
+            samples = made(n)
+            if hasattr(samples, "__len__") and not len(samples):
+                return 0, np.zeros((0, reference.side.columns))
+            rows = embedded(samples).x
+            return len(samples) if isinstance(made, GrowingFolder) else len(rows), rows
+
         if isinstance(made, GrowingFolder):
-            made.skip(taken)
-        samples = made(n)
-        if hasattr(samples, "__len__") and not len(samples):
-            return np.zeros((0, reference.side.columns))
-        return embedded(samples).x
+            return cls(generate, content=str(Path(made.path).absolute()))
+        if callable(made):
+            return cls(generate)
+        side = embedded(made)
+        rows = side.x[np.argsort(side.draws_for(settings.seed), kind="stable")]
 
-    if callable(made):
-        return generate
-    finished = embedded(made)
-    rows = finished.x[np.argsort(finished.draws_for(settings.seed), kind="stable")]
-    return lambda taken, n: rows[taken : taken + n]
+        def take(drawn: int, n: int) -> Drawn:
+            found = rows[drawn : drawn + n]
+            return len(found), found
+
+        return cls(take, len(rows), side.digest_for(settings.seed))
 
 
 @dataclass(eq=False)

@@ -6,10 +6,7 @@ its counts go into a ledger, so that a run that was interrupted goes on where it
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +36,8 @@ from tradeoff.provenance import software_versions
 from tradeoff.samples import Pair, Side
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from tradeoff.curves.counted import CountedCurve
     from tradeoff.curves.plan import Chosen
@@ -47,7 +45,13 @@ if TYPE_CHECKING:
     from tradeoff.explain import Explanation
     from tradeoff.settings import Settings
 
-__all__ = ["Counted", "count_pair", "count_shard", "count_shards", "working_folder"]
+__all__ = [
+    "Counted",
+    "count_pair",
+    "count_shard",
+    "count_shards",
+    "other_files",
+]
 
 _FRECHET = "frechet.distance"
 _SIDES = Sides._fields
@@ -74,7 +78,7 @@ class Counted:
     broken: Mapping[str, tuple[Broken, ...]]
     sources: Sides[Source | None] = Sides(None, None)  # noqa: RUF009, a plain tuple
     embedder: Any = None
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     def evaluation(self) -> Evaluation:
         """The result."""
@@ -263,7 +267,7 @@ def count_shards(
     ]
     plan = _plan_of(shards, settings, engine, reader, encoder, folder, progress=progress)
     with Ledger(folder / "counts.ledger", plan=plan.digest) as ledger:
-        _check_unchanged(ledger, shards)
+        _check_ledger(ledger, shards, folder)
         todo = [item for item in shards if _name(item) not in ledger]
         tasks = engine.run(count_shard, (reader, plan), todo)
         for i, result in track(tasks, "counting", total=len(todo), progress=progress):
@@ -295,30 +299,25 @@ def _name(item: tuple[str, Shard]) -> str:
     return f"{side} {shard.name}"
 
 
-def _check_unchanged(ledger: Ledger, shards: Sequence[tuple[str, Shard]]) -> None:
-    """A file that changed after it was counted would be counted twice."""
-    counted = {name.rpartition("@")[0] for name in ledger}
+def _check_ledger(ledger: Ledger, shards: Sequence[tuple[str, Shard]], folder: Path) -> None:
+    """Nothing may be counted twice, nor what does not belong to this run."""
+    counted = {name.rpartition("@")[0]: name for name in ledger}
     for item in shards:
         name = _name(item)
-        if name not in ledger and name.rpartition("@")[0] in counted:
+        if counted.pop(name.rpartition("@")[0], name) != name:
             raise InvalidInputError(
                 f"`{item[1].uri}` has changed since it was counted: start again in another folder."
             )
+    if counted:
+        raise other_files(folder, min(counted).partition(" ")[2].rpartition("#")[0])
 
 
-@contextmanager
-def working_folder(folder: str | Path | None) -> Iterator[Path]:
-    """A folder of the user, created if needed; or one that is gone in the end."""
-    if folder is not None:
-        place = Path(folder)
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInputError(f"`{folder}` cannot be created: {error.strerror}.") from None
-        yield place
-        return
-    with tempfile.TemporaryDirectory() as temporary:
-        yield Path(temporary)
+def other_files(folder: Path, example: str) -> InvalidInputError:
+    """What is said if a folder holds counts or features of files that were not given."""
+    return InvalidInputError(
+        f"`{folder}` belongs to another run, which counted files that are not among those of this "
+        f"one, such as `{example}`: choose another folder."
+    )
 
 
 def _plan_of(
@@ -341,8 +340,8 @@ def _plan_of(
             _wants_moments(settings),
         ):
             raise InvalidInputError(
-                f"`{place}` belongs to another run, with another encoder, estimator, seed or other "
-                "metrics: choose another folder."
+                f"`{place}` belongs to another run, with another encoder, estimator, seed, column, "
+                "label or other metrics: choose another folder."
             )
         return plan
     sizes = Sides(*(sum(s.rows for side, s in shards if side == name) for name in _SIDES))
@@ -378,7 +377,8 @@ def _joined(parts: Sequence[Chosen]) -> Chosen:
 
 
 def _about(settings: Settings, encoder: Mapping[str, str]) -> dict[str, str]:
-    return {**encoder, "estimator": str(settings.estimator)}
+    columns = {"column": settings.column or "", "label": settings.label or ""}
+    return {**encoder, **columns, "estimator": str(settings.estimator)}
 
 
 def _wants_moments(settings: Settings) -> bool:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._files import check_outputs
+from tradeoff._files import check_outputs, working_folder
 from tradeoff._progress import track
 from tradeoff._sides import by_name
 from tradeoff._validation import check_count
 from tradeoff.data import GrowingFolder
 from tradeoff.engine.ledger import Ledger
 from tradeoff.evaluation.contests import PROBED, Contest, SampledModel
-from tradeoff.evaluation.counting import working_folder
 from tradeoff.evaluation.decisions import Answer, Decision, Look, Question
 from tradeoff.evaluation.pipeline import open_both
 from tradeoff.exceptions import InvalidInputError
@@ -243,9 +242,9 @@ def _against_bar(
     looks: list[Look] = []
     hidden, enough = contest.hides(bar, error)
     answer: Answer = "undecidable" if hidden else "undecided"
-    steps = () if hidden else range(0, counts["limit"], counts["every"])
-    for _ in track(steps, question, progress=progress):
-        if not model.more(counts["every"]):
+    steps = () if hidden else _batches(counts)
+    for size in track(steps, question, progress=progress):
+        if not model.more(size):
             break
         above, below = contest.look(bar, error / 2)
         looks.append(contest.known(asked, error, max(above, below)))
@@ -285,8 +284,8 @@ def _best_of(
     }
     looks: list[Look] = []
     left = list(models)
-    for _ in track(range(0, ends[1], ends[0]), question, progress=progress):
-        if not all(models[name].more(ends[0]) for name in left):
+    for size in track(_batches(counts), question, progress=progress):
+        if not all(models[name].more(size) for name in left):
             break
         lost = set()
         for (first, second), contest in contests.items():
@@ -307,6 +306,12 @@ def _best_of(
         samples={name: model.used for name, model in models.items()},
         level=level,
     )
+
+
+def _batches(counts: Mapping[str, int]) -> list[int]:
+    """Numbers of samples between looks, which make up the limit together."""
+    every, limit = counts["every"], counts["limit"]
+    return [min(every, limit - start) for start in range(0, limit, every)]
 
 
 def _warnings(models: Iterable[SampledModel], generated: Mapping[str, Any]) -> tuple[str, ...]:

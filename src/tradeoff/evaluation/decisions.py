@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from tradeoff._result import Result
+from tradeoff._text import in_percent
 from tradeoff.core.headline import HEADLINE_SLOPES
 from tradeoff.evaluation.result import Paged
 from tradeoff.exceptions import InvalidInputError
@@ -59,6 +60,8 @@ class Question(Result):
             )
         lam = HEADLINE_SLOPES[found[1]] if found[2] is None else float(found[2])
         bar = None if found[4] is None else float(found[4])
+        if bar is not None and bar > 1.0:
+            raise InvalidInputError(f"A threshold must lie between 0 and 1. Got {found[4]}.")
         return cls(key=found[1], lam=lam, bar=bar, is_above=found[3] != "<")
 
     @property
@@ -153,7 +156,7 @@ class Decision(Paged, Result):
         return (*self._answer(asked), used, *self.warnings)
 
     def _answer(self, asked: Question) -> tuple[str, ...]:
-        sure = f"with {self.level:.0%} confidence"
+        sure = f"with {in_percent(self.level)} confidence"
         if self.answer == "undecidable":
             more = f" About {self.enough:,} real samples would be enough." if self.enough else ""
             return (

@@ -134,7 +134,7 @@ def warnings_of(
     scores, found = measured.scores, []
     few_values = measured.curve is not None and measured.curve.has_few_values
     smaller, larger = min(sizes.values()), max(sizes.values())
-    if measured.curve and settings.diagnose and smaller < FEWEST_SAMPLES and not few_values:
+    if measured.curve and settings.has_controls and smaller < FEWEST_SAMPLES and not few_values:
         found.append(
             "The check of which losses would be detected was skipped: it requires at least "
             f"{FEWEST_SAMPLES} samples on each side, and the smaller side has {smaller}."

@@ -29,6 +29,7 @@ from tradeoff.evaluation.counting import Counted, count_pair
 from tradeoff.evaluation.findings import findings_of, near_copy_warnings, warnings_of
 from tradeoff.evaluation.reference import (
     Reference,
+    check_embedding,
     embed_with,
     open_generated,
     open_samples,
@@ -184,10 +185,11 @@ def checked(found: Settings) -> Settings:
     """Settings whose mistakes come to light before anything is read."""
     if found.protocol is not None:
         check_choice("protocol", found.protocol, PROTOCOLS)
-    check_choice("broken", found.broken, ("skip", "stop"))
+    check_embedding(found)
     check_choice("repeats", found.repeats, ("auto", "copies", "draws"))
     check_choice("rule", found.rule, ("cross-fitted", "frozen"))
-    check_type("trusted", found.trusted, bool)
+    for name in ("diagnose", "explain"):
+        check_type(name, getattr(found, name), bool)
     keys = resolve_keys(found.metrics or ())
     level = check_share("level", found.level)
     if level < _LOWEST_LEVEL:
@@ -202,9 +204,7 @@ def checked(found: Settings) -> Settings:
         limit=None if found.limit is None else check_count("limit", found.limit),
         store=None if found.store is None else str(found.store),
     )
-    if found.explain and (
-        found.protocol is not None or not any(k.startswith("curve.") for k in keys)
-    ):
+    if found.explain and not found.has_curve:
         raise InvalidInputError("`explain` needs the curve: add curve to the metrics.")
     if found.rule == "frozen":
         if found.protocol is not None:

@@ -6,15 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tradeoff._result import Result
+from tradeoff._validation import check_choice, check_count, check_type
 from tradeoff.data import Sample, open_source
-from tradeoff.data.base import MissingColumnError
+from tradeoff.data.base import Kind, MissingColumnError
 from tradeoff.engine import embed_source
 from tradeoff.evaluation.reference_files import read_reference, write_reference
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import open_encoder
+from tradeoff.features.network import Dtype
 from tradeoff.features.store import FeatureStore
 from tradeoff.features.table import TableEncoder
 from tradeoff.metrics.neighbors import neighbors_of
@@ -22,15 +24,24 @@ from tradeoff.samples import Side
 from tradeoff.settings import EmbedSettings, Settings
 
 if TYPE_CHECKING:
-    from tradeoff.data.base import Broken, Kind, Source
+    from tradeoff.data.base import Broken, Source
     from tradeoff.engine import Embedded
     from tradeoff.features import Encoder
-    from tradeoff.features.network import Dtype
 
-__all__ = ["Reference", "embed_with", "encoder_for", "identity_of", "open_samples", "side_of"]
+__all__ = [
+    "Reference",
+    "check_embedding",
+    "embed_with",
+    "encoder_for",
+    "identity_of",
+    "open_generated",
+    "open_samples",
+    "side_of",
+]
 
 _IDENTITY = {"encoder": "name", "preprocessing": "preprocessing", "weights": "weights"}
 _OF_THE_ENCODER = ("encoder", "size", "dtype")
+_OWN = ("seed", "trusted")  # settings that a reference does not decide
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -126,6 +137,7 @@ class Reference(Result):
             broken=broken,
             seed=seed,
         )
+        check_embedding(settings)
         return cls.embed(open_samples(real, "real", settings), settings, progress=progress)
 
     @classmethod
@@ -154,7 +166,7 @@ class Reference(Result):
         taken = {
             f.name: getattr(self.settings, f.name)
             for f in fields(EmbedSettings)
-            if f.name != "seed" and getattr(settings, f.name) == getattr(plain, f.name)
+            if f.name not in _OWN and getattr(settings, f.name) == getattr(plain, f.name)
         }
         if not isinstance(taken.get("encoder", ""), str):
             taken["encoder"] = None  # an object, which the reference holds
@@ -243,10 +255,26 @@ class Reference(Result):
             side=side,
             kind=about["kind"],
             encoder=about["encoder"],
-            settings=EmbedSettings(**about["settings"]),
+            settings=replace(EmbedSettings(**about["settings"]), trusted=False),
             broken=tuple(about["broken"]),
             table=_table_from(about["table"]),
         )
+
+
+def check_embedding(settings: EmbedSettings) -> None:
+    """Settings of reading and embedding must have the right types before anything is read."""
+    check_type("trusted", settings.trusted, bool)
+    check_type("device", settings.device, str)
+    check_choice("dtype", settings.dtype, get_args(Dtype))
+    check_choice("broken", settings.broken, ("skip", "stop"))
+    if settings.kind is not None:
+        check_choice("kind", settings.kind, get_args(Kind))
+    for name in ("column", "label"):
+        if getattr(settings, name) is not None:
+            check_type(name, getattr(settings, name), str)
+    for name in ("size", "limit"):
+        if getattr(settings, name) is not None:
+            check_count(name, getattr(settings, name))
 
 
 def identity_of(embedder: Encoder) -> dict[str, str]:

@@ -255,6 +255,8 @@ class Evaluation(Paged, Result):
         folder = Path(folder)
         check_outputs(evaluation_files(folder), overwrite=overwrite)
         folder.mkdir(parents=True, exist_ok=True)
+        for file in evaluation_files(folder):
+            file.unlink(missing_ok=True)  # of an earlier result, which may have had more of them
         (folder / "evaluation.json").write_text(self.to_json(), encoding="utf-8")
         if self.explanation is not None:
             text = self.explanation.to_json()

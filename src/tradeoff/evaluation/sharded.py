@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff._files import check_outputs
+from tradeoff._files import check_outputs, working_folder
 from tradeoff._progress import track
 from tradeoff._sides import Sides
 from tradeoff.data import open_source
@@ -18,10 +18,11 @@ from tradeoff.data.base import Broken
 from tradeoff.data.shards import ShardReader
 from tradeoff.engine import embed_source
 from tradeoff.engine.tasks import Engine, Failure
-from tradeoff.evaluation.counting import Counted, count_shards, working_folder
+from tradeoff.evaluation.counting import Counted, count_shards, other_files
 from tradeoff.evaluation.reference import encoder_for, identity_of, open_samples
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import open_encoder
+from tradeoff.settings import placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +56,8 @@ def evaluate_shards(
     sources = both.map(lambda address: _source_of(address, settings))
     kinds = {"features" if source is None else source.kind for source in sources}
     if len(kinds) > 1:
-        raise InvalidInputError(f"Both sides must hold the same kind of samples. Got {kinds}.")
+        found = " and ".join(sorted(kinds))
+        raise InvalidInputError(f"Both sides must hold the same kind of samples. Got {found}.")
     with working_folder(ledger) as place:
         broken: dict[str, tuple[Broken, ...]] = {"real": (), "generated": ()}
         reader = ShardReader(settings.column, settings.label)
@@ -92,7 +94,7 @@ def _address(name: str, value: Any) -> str:
             f"`{name}` must be a path or an address, for an engine to read it. "
             f"Got a {type(value).__name__}."
         )
-    return str(value)
+    return placed(value, Path.cwd())
 
 
 def _source_of(address: str, settings: EmbedSettings) -> Source | None:
@@ -128,8 +130,12 @@ def _embedded(
         for side, address in zip(Sides._fields, both, strict=True)
         for part in _parts(address)
     ]
+    targets = {Path(target) for _, target in items}
     for side in Sides._fields:
-        (place / "features" / side).mkdir(parents=True, exist_ok=True)
+        folder = place / "features" / side
+        folder.mkdir(parents=True, exist_ok=True)
+        if others := sorted(set(folder.glob("*.parquet")) - targets):
+            raise other_files(place, others[0].name)
     todo = [item for item in items if not Path(item[1]).exists()]
     shared = (embedder, replace(settings, store=None))
     for i, result in track(

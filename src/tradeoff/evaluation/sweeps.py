@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff._sides import by_name
-from tradeoff._validation import check_count, check_number
+from tradeoff._text import in_percent
+from tradeoff._validation import check_count
 from tradeoff.core.headline import HEADLINE_SLOPES
 from tradeoff.curves.comparison import compare_curves
 from tradeoff.evaluation.comparison import Comparison, compare_measured
@@ -62,10 +63,9 @@ class Wish(Result):
             return cls(key="area" if plain == _AREA else "f_score")
         if found := _AT_LEAST.fullmatch(plain):
             key, condition, bound = found.groups()
-            if key != condition:
-                limit = check_number("at_least", float(bound), at_least=0.0)
+            if key != condition and float(bound) <= 1.0:
                 return cls(
-                    key=key, lam=HEADLINE_SLOPES[key], condition=condition, at_least=min(limit, 1.0)
+                    key=key, lam=HEADLINE_SLOPES[key], condition=condition, at_least=float(bound)
                 )
         if found := _AT_SLOPE.fullmatch(plain):
             lam = float(found.group(1))
@@ -166,7 +166,7 @@ class Sweep(Paged, Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         """Which value to take, and what that is worth."""
-        confidence = f"with {self.level:.0%} confidence"
+        confidence = f"with {in_percent(self.level)} confidence"
         found = []
         if self.best is None:
             found.append(f"No value qualifies: {confidence}, all of them violate the condition.")
@@ -176,8 +176,9 @@ class Sweep(Paged, Result):
             if others:
                 alike = ", ".join(others)
                 found.append(f"With this many samples, it cannot be distinguished from {alike}.")
-            elif len(self.points) > 1:
-                found.append(f"It is better than every other value, {confidence}.")
+            elif len(self.points) > len(self.refuted) + 1:
+                left = "other value that is not ruled out" if self.refuted else "other value"
+                found.append(f"It is better than every {left}, {confidence}.")
         if self.refuted:
             found.append(f"Ruled out {confidence}: {', '.join(self.refuted)}.")
         wish = Wish.parse(self.wish)
@@ -247,11 +248,13 @@ def sweep(
     parsed = Wish.parse(wish)
     if (generated is None) == (generate is None):
         raise InvalidInputError("Either `generated` or `generate` must be given, and not both.")
+    knobs = list(values if generated is None else generated)
+    _check_distinct(knobs)
     if generate is not None:
-        if not values:
+        if not knobs:
             raise InvalidInputError("`values` must hold at least two values of the knob. Got none.")
         count = check_count("n", n)
-        generated = {value: generate(value, count) for value in values}
+        generated = {value: generate(value, count) for value in knobs}
     assert generated is not None
     settings = Settings(
         metrics=as_names(metrics),
@@ -266,6 +269,14 @@ def sweep(
     )
     named = {_name(value): samples for value, samples in generated.items()}
     return sweep_sources(real, named, parsed, wish, settings, progress=progress)
+
+
+def _check_distinct(values: Sequence[Any]) -> None:
+    for i, value in enumerate(values):
+        if value in values[:i] or _name(value) in map(_name, values[:i]):
+            raise InvalidInputError(
+                f"Each value of the knob must be given once. Got {value} twice."
+            )
 
 
 def sweep_sources(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
+from tradeoff._text import in_percent
 from tradeoff.inference.losses import Loss  # noqa: TC001, types of fields are checked when read
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from tradeoff.metrics.family import MeasuredCurve
 
-__all__ = ["Outcome", "Verdict", "percent", "verdict_of"]
+__all__ = ["Outcome", "Verdict", "percent", "rounded_factor", "rounded_inverse", "verdict_of"]
 
 _ASKED = 0.1  # the loss for which a size is advised where nothing is established
 _INVENTED = 20.0
@@ -93,7 +94,7 @@ class Verdict(Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict, one sentence for each question."""
-        confidence = f"with {self.level:.0%} confidence"
+        confidence = f"with {in_percent(self.level)} confidence"
         precision = _precision_lost(self.precision, confidence)
         recall = _recall_lost(self.recall, confidence)
         found = [sentence for sentence in (precision, recall) if sentence]
@@ -118,8 +119,8 @@ def _precision_lost(outcome: Outcome, confidence: str) -> str:
     first = outcome.losses[0]
     text = (
         f"Precision is lost: {confidence} at least {percent(first.at_least)} of the generated "
-        f"samples come from regions where real data is more than {_times(first.factor)} times "
-        "rarer than generated data"
+        "samples come from regions where real data is more than "
+        f"{rounded_factor(first.factor)} times rarer than generated data"
     )
     further = f"look invented (more than {_INVENTED:g} times rarer)"
     return _with_certain(text, outcome, alone="they look invented", further=further)
@@ -131,10 +132,10 @@ def _recall_lost(outcome: Outcome, confidence: str) -> str:
     first = outcome.losses[0]
     text = (
         f"Recall is lost: {confidence} at least {percent(first.at_least)} of the real data comes "
-        f"from regions that the model produces less than {_share(first.factor)} as often as it "
-        "should"
+        f"from regions that the model produces less than {rounded_inverse(first.factor)} as often "
+        "as it should"
     )
-    further = f"is practically missing (less than {_share(_INVENTED)} as often)"
+    further = f"is practically missing (less than {rounded_inverse(_INVENTED)} as often)"
     return _with_certain(text, outcome, alone="it is practically missing", further=further)
 
 
@@ -148,13 +149,13 @@ def _with_certain(text: str, outcome: Outcome, *, alone: str, further: str) -> s
     return f"{text}, and at least {percent(last.at_least)} {further}."
 
 
-def _times(factor: float) -> str:
+def rounded_factor(factor: float) -> str:
     """Two digits, rounded down."""
     scale = 10.0 ** (1 - math.floor(math.log10(factor)))
     return f"{math.floor(factor * scale + 1e-9) / scale:g}"
 
 
-def _share(factor: float) -> str:
+def rounded_inverse(factor: float) -> str:
     """One over a factor, rounded up."""
     return f"{math.ceil(1000 / factor - 1e-9) / 1000:.1%}".replace(".0%", "%")
 

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -43,7 +44,7 @@ def classes_of(
     if not any(labels.real):
         return None
     from_labels = any(labels.generated)
-    known = {label for side in labels for label in side if label is not None}
+    known = {label for side in labels for label in side if label}
     names = tuple(sorted(known))
     if not _FEWEST_CLASSES <= len(names) <= _MOST_CLASSES:
         return None
@@ -69,6 +70,8 @@ def _classified(
         rest = thin(np.random.default_rng(seed), np.flatnonzero(folds.real != fold), _MOST_ROWS)
         project = Projection.fit(pair.real.x[rest], pair.real.x[rest])
         model = LogisticRegression(tol=_TOLERANCE, max_iter=_STEPS)
+        if len(np.unique(classes[rest])) < 2:
+            model = DummyClassifier()
         with warnings.catch_warnings():  # a classifier that is almost fitted is good enough
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(project(pair.real.x[rest]), classes[rest])

@@ -107,7 +107,10 @@ def _training_log_ratios(flagged: Flagged, single: CurveEstimate) -> FloatArray:
 
 
 def _cluster(x: FloatArray, seed: int) -> KMeans:
-    """As many clusters as fits to two halves agree on, at most 8."""
+    """As many clusters as fits to two halves agree on, at most 8; copies count once."""
+    distinct = np.unique(x, axis=0)
+    if len(distinct) < len(x):
+        x = distinct
     most = min(_MOST_GROUPS, len(x) // _FEWEST)
     agreement = {count: _agreement(x, count, seed) for count in range(2, most + 1)}
     stable = [count for count, found in agreement.items() if found >= _STABLE]

@@ -64,6 +64,10 @@ def open_encoder(
         )
     if size is not None and not hasattr(found, "size"):
         raise InvalidInputError(f"`{found.name}` does not accept `size`: leave it out.")
+    if found is encoder and (size, device, dtype) != (None, "auto", "float32"):
+        raise InvalidInputError(
+            f"`{found.name}` is an object: set its own `size`, `device` and `dtype` instead."
+        )
     if isinstance(found, Network) and found is not encoder:
         options: dict[str, Any] = {} if size is None else {"size": size}
         found = replace(found, device=device, dtype=dtype, **options)

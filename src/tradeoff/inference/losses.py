@@ -17,6 +17,7 @@ import numpy as np
 from tradeoff._result import Result
 from tradeoff._validation import check_share
 from tradeoff.core.counts import COUNTED_SLOPES, HeldOutCounts
+from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference.intervals import curve_interval
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def established_losses(
         (('recall',), [0.3, 0.3, 0.3])
     """
     level = check_share("level", level)
+    if level <= 0.5:
+        raise InvalidInputError(f"`level` must be above 0.5. Got {level:g}.")
     at_one = curve_interval(
         held_out, [1.0], level=2.0 * level - 1.0, always_widen=True, groups=groups
     )

@@ -53,7 +53,7 @@ class TradeoffMetric(Metric):
     """
 
     is_differentiable = False
-    higher_is_better = True
+    higher_is_better = None  # metrics of several directions
     full_state_update = False
     real: list[torch.Tensor]
     generated: list[torch.Tensor]

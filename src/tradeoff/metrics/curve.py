@@ -18,16 +18,15 @@ from tradeoff.curves.estimate import CurveEstimate, estimate_curve
 from tradeoff.curves.repeats import Repeats
 from tradeoff.metrics.family import Measured, MeasuredCurve, Request
 from tradeoff.metrics.score import Score
-from tradeoff.samples import Pair, Side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tradeoff.core.curve import PRCurve
+    from tradeoff.samples import Pair
 
 __all__ = ["curve_scores", "measure", "resampled_folds"]
 
-_FEWEST_GROUPS = 20
 _FRONTIER: dict[str, tuple[Callable[[HeldOutLogRatios], float], float]] = {
     "frontier.mauve": (mauve, 1.0),
     "frontier.integral": (lambda found: FrontierIntegral().of_curve(found.curve()), 0.0),
@@ -44,11 +43,8 @@ def measure(pair: Pair, request: Request) -> Measured:
     }
     repeats = Repeats.of(pair, request.repeats)
     options["repeats"] = repeats.assumed
-    counted, has_few_values = pair, False
-    if not repeats.are_draws:
-        counted = Pair(*(_with_copies_as_groups(side) for side in pair))
-        has_few_values = any(_has_few_values(side) for side in pair)
-    estimate = estimate_curve(counted, folds=request.folds, **options)
+    has_few_values = not repeats.are_draws and any(side.has_few_values for side in pair)
+    estimate = estimate_curve(pair, folds=request.folds, **options)
     curve = MeasuredCurve(
         estimate=estimate,
         band=estimate.with_band(level=request.level),
@@ -58,10 +54,11 @@ def measure(pair: Pair, request: Request) -> Measured:
     if not enough or has_few_values:
         return _measured(estimate, curve, request)
     if request.diagnose:
-        curve = replace(curve, diagnosis=diagnose_pair(pair, folds=request.folds, **options))
+        found = diagnose_pair(pair, folds=request.folds, level=request.level, **options)
+        curve = replace(curve, diagnosis=found)
     can_certify = request.diagnose and not estimate.is_grouped  # independent samples
     if can_certify or request.explain:
-        single = estimate_curve(counted if request.explain else pair, folds=1, **options)
+        single = estimate_curve(pair, folds=1, **options)
         curve = replace(curve, single=single)
         if can_certify:
             curve = replace(curve, certificate=single.certificate(level=request.level))
@@ -129,18 +126,3 @@ def _summary(key: str, curve: PRCurve | None) -> float | None:
     if curve is None:
         return None
     return curve.area if key == "curve.area" else float(curve.f_score(1.0))
-
-
-def _has_few_values(side: Side) -> bool:
-    """Whether a side repeats too few distinct samples to be divided into folds.
-
-    Copies stay in one fold, so a few values that repeat are as many samples, and no more.
-    """
-    return side.distinct < min(FEWEST_SAMPLES, 0.5 * len(side))
-
-
-def _with_copies_as_groups(side: Side) -> Side:
-    """Copies as groups, so that intervals do not take them for independent samples."""
-    if not _FEWEST_GROUPS <= side.distinct < len(side) or _has_few_values(side):
-        return side
-    return replace(side, groups=side.keys.tolist())

@@ -43,6 +43,8 @@ class Grid:
         """A grid on which these rows, shape (n, d), take 17 bits."""
         center = x.mean(0, dtype=np.float64).astype(np.float32)
         largest = np.abs(x - center).max(0).astype(np.float64)
+        # A column that is constant here may vary in other rows: it gets the widest range.
+        largest = np.where(largest > 0, largest, largest.max(initial=0.0) or 1.0)
         used = np.ceil(np.log2(np.maximum(largest, 1e-300)))
         return cls(center, np.clip(_BITS - used, -1000, 1000).astype(np.int64))
 

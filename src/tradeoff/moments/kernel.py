@@ -94,11 +94,12 @@ def _sums(
     for chosen, member in ((of_x, in_x), (of_y, in_y)):
         member[chosen, np.arange(subsets)[:, None]] = 1.0
     found = np.zeros(subsets)
+    is_symmetric = x is y and of_x is of_y
     for start in track(range(0, len(x), _ROWS), "kernel distance", progress=progress):
         rows = slice(start, start + _ROWS)
-        columns = slice(start if x is y else 0, None)  # what is left of it was counted before
+        columns = slice(start if is_symmetric else 0, None)  # what is left of it was counted before
         sums = _kernel(x[rows], y[columns])
-        if x is y:
+        if is_symmetric:
             sums[:, len(x[rows]) :] *= 2.0
         found += np.einsum("ij,ij->j", in_x[rows], sums @ in_y[columns])
     return found

@@ -14,7 +14,7 @@ import numpy as np
 
 from tradeoff._result import Result
 from tradeoff._sides import Sides, by_name
-from tradeoff._validation import FloatArray, check_choice, check_count, check_type
+from tradeoff._validation import FloatArray, check_choice, check_count, check_type, to_array
 from tradeoff.engine.tasks import open_engine
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.neighbors.blocks import sweep_blocks
@@ -286,7 +286,7 @@ class _Spread:
 
 def _array(given: Any, points: Points) -> npt.NDArray[Any]:
     """An array to be sent to workers; one in a file stays what it is."""
-    return given if isinstance(given, np.memmap) else _numpy(points.values)
+    return given if isinstance(given, np.memmap) else to_array(points.values)
 
 
 def reach_of(metrics: Sequence[str], *, k: int, samples: int, cover: int = COVER) -> int:

@@ -55,7 +55,7 @@ class BallCounts:
     def __post_init__(self) -> None:
         check_choice("balls", self.balls, _KINDS)
         if self.k is not None:
-            check_count("k", self.k)
+            object.__setattr__(self, "k", check_count("k", self.k))
 
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> BallLogRatio:
         """Fit on samples of shape (n, d) and (m, d)."""

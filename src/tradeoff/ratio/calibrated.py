@@ -105,12 +105,12 @@ def calibrated_ratio(
     pair = Pair.of(real=real, generated=generated)
     model, seed = find_estimator(estimator), check_seed(seed)
     for side in pair:
-        if len(side) < _FEWEST:
+        if side.distinct < _FEWEST:
             raise InvalidInputError(
-                f"`{side.name}` must hold at least {_FEWEST} samples to fit and to calibrate. "
-                f"Got {len(side)}."
+                f"`{side.name}` must hold at least {_FEWEST} distinct samples to fit and to "
+                f"calibrate. Got {side.distinct}."
             )
-    first = [side.draws_for(seed) % np.uint64(2) == 0 for side in pair]
+    first = [side.keys_for(seed) % np.uint64(2) == 0 for side in pair]  # copies stay together
     fitting, other = (
         {side.name: side.x[rows] for side, rows in zip(pair, chosen, strict=True)}
         for chosen in (first, [~rows for rows in first])
@@ -197,12 +197,13 @@ def reliability(
     weights = np.where(is_real, 0.5 / x.size, 0.5 / y.size)
     edges = np.unique(np.quantile(values, np.linspace(0, 1, check_count("bins", bins) + 1)))
     place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(edges.size - 2, 0))
-    held = np.bincount(place, minlength=place.max() + 1)
-    kept = held > 0
+    held = [np.bincount(place, side, minlength=place.max() + 1) for side in (is_real, ~is_real)]
+    kept = held[0] + held[1] > 0
     mass = np.bincount(place, weights)[kept]
     predicted = np.bincount(place, weights * expit(values))[kept] / mass
     observed = np.bincount(place, weights * is_real)[kept] / mass
-    low, high = wilson_interval(observed, held[kept].astype(float), check_share("level", level))
+    sizes = _effective_sizes(predicted, *(np.maximum(side[kept], 0.5) for side in held))
+    low, high = wilson_interval(observed, sizes, check_share("level", level))
     _, counts = np.unique(values, return_counts=True)
     with np.errstate(over="ignore"):
         mean_ratio = float(np.exp(y).mean())
@@ -214,3 +215,9 @@ def reliability(
         saturated=float(counts.max() / values.size),
         mean_ratio=mean_ratio,
     )
+
+
+def _effective_sizes(share: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
+    """Number of equally weighted samples whose share of real ones would vary as much."""
+    share = np.clip(share, 1e-6, 1.0 - 1e-6)
+    return np.asarray(1.0 / (share * (1.0 - share) * (1.0 / n + 1.0 / m)))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.ratio.base import Projection
 from tradeoff.ratio.classifier import ClassifierLogRatio
 from tradeoff.ratio.gaussian import GaussiansLogRatio
 from tradeoff.ratio.kernel_logistic import KernelLogisticLogRatio
@@ -21,7 +22,7 @@ from tradeoff.ratio.logistic import LinearLogRatio
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tradeoff.ratio.base import LogRatio, Projection, Standardizer
+    from tradeoff.ratio.base import LogRatio, Standardizer
     from tradeoff.ratio.stack import Range
 
 __all__ = ["AT_ONCE", "BLOCK", "PARTS", "Ranges", "Trees", "compile_member"]
@@ -258,7 +259,11 @@ def compile_member(member: LogRatio, project: Projection) -> Any:
         return Quadratic.of(member)
     if isinstance(member, KernelLogisticLogRatio):
         return Kernels.of(member)
-    if isinstance(member, ClassifierLogRatio) and hasattr(member.model, "_predictors"):
+    if (
+        isinstance(member, ClassifierLogRatio)
+        and hasattr(member.model, "_predictors")
+        and isinstance(member.prepare, Projection)
+    ):
         return Trees.of(member)
     raise InvalidInputError(
         "For a frozen rule, `estimator` must be logistic, gaussians, trees, kernel-logistic or a "

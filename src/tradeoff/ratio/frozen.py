@@ -334,6 +334,6 @@ def _named(arrays: Mapping[str, npt.NDArray[Any]], group: str) -> dict[str, Any]
 def _check_size(side: Side, rows: FloatArray, parts: Sequence[FloatArray]) -> None:
     if not len(rows) or not all(len(part) for part in parts):
         raise InvalidInputError(
-            f"`{side.name}` must hold at least 100 distinct samples to fit a rule. "
+            f"`{side.name}` must hold more distinct samples to fit a rule, for example 100. "
             f"Got {side.distinct}."
         )

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
-from tradeoff._validation import FloatArray, check_features
+from tradeoff._validation import FloatArray, check_count, check_features
 from tradeoff.ratio.base import Projection, thin
 
 __all__ = ["Quantized"]
@@ -41,6 +41,10 @@ class Quantized:
     projects: ClassVar[bool] = True
     clusters: int | None = None
     most_rows: int = 10_000
+
+    def __post_init__(self) -> None:
+        if self.clusters is not None:
+            object.__setattr__(self, "clusters", check_count("clusters", self.clusters))
 
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> QuantizedLogRatio:
         """Fit on samples of shape (n, d) and (m, d)."""

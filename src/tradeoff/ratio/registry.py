@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._registry import Registry, resolve
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,33 +120,64 @@ def find_estimator(estimator: Any) -> Estimator:
         found: Estimator = resolve("tradeoff.ratio.classifier:Classifier")(estimator)
         return found
     configured: Estimator = estimator
+    _check_fields(configured)
     return configured
+
+
+def _check_fields(estimator: Any) -> None:
+    """Numbers and lists of numbers must be positive, and whole where the default is."""
+    from tradeoff._validation import check_count, check_positive
+
+    if not is_dataclass(estimator):
+        return
+    for f in fields(estimator):
+        values = getattr(estimator, f.name)
+        if isinstance(f.default, tuple) and not (isinstance(values, tuple) and values):
+            raise InvalidInputError(
+                f"`{f.name}` of {type(estimator).__name__} must be a tuple of numbers. "
+                f"Got {values!r}."
+            )
+        defaults = f.default if isinstance(f.default, tuple) else (f.default,)
+        for value in values if isinstance(values, tuple) else (values,):
+            if type(defaults[0]) is int:
+                check_count(f.name, value)
+            elif type(defaults[0]) is float:
+                check_positive(f.name, value)
 
 
 def estimator_to_fields(estimator: Any) -> dict[str, Any] | None:
     """A registered estimator as its name and what differs from its defaults; None for others."""
+    found = []
     for declaration in ESTIMATORS.values():
         kind = resolve(declaration.configuration)
         if type(estimator) is not kind or not is_dataclass(estimator):
             continue
-        plain = kind()
+        plain = kind(**declaration.options)
         changed = {
             f.name: _to_json(getattr(estimator, f.name))
             for f in fields(estimator)
             if getattr(estimator, f.name) != getattr(plain, f.name)
         }
-        return {"name": declaration.name, **changed}
-    return None
+        found.append({"name": declaration.name, **changed})
+    return min(found, key=len, default=None)
 
 
 def estimator_from_fields(values: Mapping[str, Any]) -> Estimator:
     """What `estimator_to_fields` described."""
     declaration = ESTIMATORS[str(values.get("name"))]
     options = {key: _from_json(value) for key, value in values.items() if key != "name"}
+    kind = resolve(declaration.configuration)
+    known = [f.name for f in fields(kind)] if is_dataclass(kind) else list(options)
+    if unknown := [name for name in options if name not in known]:
+        raise InvalidInputError(
+            f"`estimator` has unknown fields: {', '.join(unknown)}. The estimator "
+            f"{declaration.name} has {', '.join(known) or 'none'}."
+        )
     try:
-        estimator: Estimator = resolve(declaration.configuration)(**options)
-    except TypeError as error:
-        raise InvalidInputError(f"`estimator` has unknown fields: {error}.") from None
+        estimator: Estimator = kind(**{**declaration.options, **options})
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"`estimator` has a wrong field: {first_line(error)}.") from None
+    _check_fields(estimator)
     return estimator
 
 

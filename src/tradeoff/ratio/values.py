@@ -54,6 +54,6 @@ class ValueCountsLogRatio:
 
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Log p/q of samples of shape (n, d)."""
-        keys = row_keys(x)
+        keys = row_keys(np.asarray(x, np.float64))
         place = np.minimum(np.searchsorted(self.values, keys), len(self.values) - 1)
         return np.where(self.values[place] == keys, self.log_ratios[place], 0.0)

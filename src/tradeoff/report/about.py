@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._text import printable
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["about_of", "provenance_of"]
 
 
-def provenance_of(evaluation: Evaluation, command: str) -> list[tuple[str, str]]:
-    """What an evaluation was made of and with, and the command that makes it again."""
-    about, settings = evaluation.provenance, evaluation.settings.to_dict()
+def provenance_of(evaluation: Evaluation, command: str, **options: Any) -> list[tuple[str, str]]:
+    """What an evaluation was made of and with, and the command with options that repeats it."""
+    about, settings = evaluation.provenance, evaluation.settings.to_dict() | options
     generated = {"compare": "NAME=GENERATED …", "sweep": "VALUE=GENERATED …"}.get(
         command, "GENERATED"
     )
-    options = "".join(_option(name, value) for name, value in settings.items())
-    written = f"tradeoff {command} --real REAL --generated {generated}{options}"
+    given = "".join(_option(name, value) for name, value in settings.items())
+    written = f"tradeoff {command} --real REAL --generated {generated}{given}"
     return [*about_of(about), ("command", written)]
 
 
@@ -44,5 +45,7 @@ def _option(name: str, value: Any) -> str:
         return f" --{'' if value else 'no-'}{name}"
     if name == "store":
         return ""
+    if isinstance(value, dict):
+        return f" --{name} …"  # an estimator with its fields, which only a file can name
     text = ",".join(value) if isinstance(value, list) else str(value)
-    return f" --{name} {printable(text)}"
+    return f" --{name} {shlex.quote(printable(text))}"

@@ -42,7 +42,7 @@ def comparison_html_of(comparison: Comparison) -> str:
         for name, evaluation in comparison.evaluations.items()
         for finding in evaluation.findings
     ]
-    title = title_of(next(iter(comparison.evaluations.values())))
+    title = title_of(*comparison.evaluations.values())
     return (
         html_table("Verdict", ("",), [(printable(verdict),) for verdict in comparison.verdicts])
         + html_table(title, header, rows)

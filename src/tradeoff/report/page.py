@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._files import check_outputs
-from tradeoff._text import printable
+from tradeoff._text import in_percent, printable
 from tradeoff._version import __version__
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.evaluation.comparison import Comparison
 from tradeoff.evaluation.decisions import Decision, Question
 from tradeoff.evaluation.sweeps import Sweep
-from tradeoff.evaluation.verdict import percent
+from tradeoff.evaluation.verdict import percent, rounded_factor, rounded_inverse
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.report.about import about_of, provenance_of
 from tradeoff.report.base import COLORS
@@ -57,14 +57,16 @@ _TILES = (
     (
         "precision",
         HEADLINE_PRECISION_LAM,
-        "Share of the generated samples that are realistic: they lie where real data is at most "
-        f"{HEADLINE_PRECISION_LAM:g} times rarer than generated data.",
+        "Share of the generated samples that are realistic: a region counts in full if real data "
+        f"is at most {HEADLINE_PRECISION_LAM:g} times rarer there than generated data, and else in "
+        "part.",
     ),
     (
         "recall",
         HEADLINE_RECALL_LAM,
-        "Share of the real data that the model covers: it produces these regions at least "
-        f"{HEADLINE_RECALL_LAM:g} times as often as it should.",
+        "Share of the real data that the model covers: a region counts in full if the model "
+        f"produces it at least {HEADLINE_RECALL_LAM:g} times as often as it should, and else in "
+        "part.",
     ),
 )
 
@@ -133,7 +135,9 @@ def _sweep_view(sweep: Sweep, samples: bool) -> dict[str, Any]:
         "headline": [printable(sentence) for sentence in sweep.sentences],
         "leaderboard": [header, *rows],
         "points": path_plot(sweep),
-        "provenance": provenance_of(next(iter(sweep.comparison.evaluations.values())), "sweep"),
+        "provenance": provenance_of(
+            next(iter(sweep.comparison.evaluations.values())), "sweep", wish=sweep.wish
+        ),
     }
 
 
@@ -151,7 +155,7 @@ def _decision_view(decision: Decision) -> dict[str, Any]:
         "headline": [printable(sentence) for sentence in decision.sentences],
         "subtitle": f"Question: {decision.question}",
         "looks": looks,
-        "level": f"{decision.level:.0%}",
+        "level": in_percent(decision.level),
         "has_samples": False,
         "provenance": about_of(decision.provenance),
     }
@@ -165,7 +169,7 @@ def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
     return {
         "words": _MODELS,
         "headline": [printable(verdict) for verdict in comparison.verdicts],
-        "subtitle": title_of(first),
+        "subtitle": title_of(*models.values()),
         "models": [(printable(n), _view(e, samples)) for n, e in models.items()],
         "leaderboard": [header, *rows],
         "differences": [_difference(one) for one in comparison.differences],
@@ -174,7 +178,7 @@ def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
         "by_class": _classes_of_models(models),
         "provenance": provenance_of(first, "compare"),
         "has_samples": samples and any(_shows_samples(e) for e in models.values()),
-        "level": f"{first.settings.level:.0%}",
+        "level": in_percent(first.settings.level),
     }
 
 
@@ -229,7 +233,7 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
         "explanation": None if explanation is None else _explained(explanation),
         "provenance": provenance_of(evaluation, "evaluate"),
         "has_samples": samples and _shows_samples(evaluation),
-        "level": f"{evaluation.settings.level:.0%}",
+        "level": in_percent(evaluation.settings.level),
     }
 
 
@@ -237,7 +241,9 @@ def _shows_samples(evaluation: Evaluation) -> bool:
     found = evaluation.explanation
     if found is None:
         return False
-    return any(loss and loss.groups for loss in (found.missed, found.invented))
+    return bool(found.closest) or any(
+        loss and loss.groups for loss in (found.missed, found.invented)
+    )
 
 
 def _tiles(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -273,24 +279,18 @@ def _numbers(evaluation: Evaluation) -> list[tuple[str, str, str]]:
         for kind in ("precision", "recall"):
             value = min(float(getattr(curve, kind)(lam)), 1.0)
             limits = [getattr(line, kind)(lam) for line in (curve.lower, curve.upper) if line]
-            interval = " [{:.3f}, {:.3f}]".format(*(min(float(v), 1.0) for v in limits))
-            cells.append(f"{value:.3f}{interval if limits else ''}")
+            ends = ", ".join(f"{min(float(limit), 1.0):.3f}" for limit in limits)
+            cells.append(f"{value:.3f} [{ends}]" if limits else f"{value:.3f}")
         rows.append((f"{lam:g}", cells[0], cells[1]))
     return rows
 
 
 def _explained(found: Explanation) -> dict[str, Any]:
-    factors = {
-        kind: f"{loss.factor:.2g}"
-        for kind, loss in (("missed", found.missed), ("invented", found.invented))
-        if loss is not None
-    }
     return {
         "missed": None if found.missed is None else _grouped(found.missed, COLORS[0]),
         "invented": None if found.invented is None else _grouped(found.invented, COLORS[1]),
         "classes": [_class_row(one) for one in found.classes],
         "classes_by": found.classes_by,
-        "factors": factors,
         "filtering": [
             (
                 f"{one.dropped:.0%}",
@@ -300,7 +300,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
             for one in found.filtering
         ],
         "closest": found.closest,
-        "level": f"{found.level:.0%}",
+        "level": in_percent(found.level),
     }
 
 
@@ -327,8 +327,8 @@ def _grouped(loss: GroupedLoss, color: str) -> dict[str, Any]:
         "loss": f"{loss.loss:.1%}",
         "at_least": percent(max(loss.low, 0.0)),
         "overall": f"{loss.overall:.1%}",
-        "times": f"{loss.factor:.2g}",
-        "share": f"{1 / loss.factor:.0%}",
+        "times": rounded_factor(loss.factor),
+        "share": rounded_inverse(loss.factor),
         "lam": f"{loss.lam:.2g}",
     }
 

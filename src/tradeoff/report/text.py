@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from tradeoff._text import printable
+from tradeoff._text import in_percent, printable
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.metrics.registry import find_metric
 
@@ -35,10 +35,17 @@ _REPEATS = {"copies": "copies of one sample", "draws": "independent draws of the
 HEADER = ("", "score", "interval", "expected", "meaning")
 
 
-def title_of(evaluation: Evaluation) -> str:
-    """Sizes, encoder and estimator."""
-    about, protocol = evaluation.provenance, evaluation.settings.protocol
-    sizes = " and ".join(f"{size:,} {side}" for side, size in about["samples"].items())
+def title_of(*evaluations: Evaluation) -> str:
+    """Sizes, encoder and estimator; of several models, the range of their sizes."""
+    about, protocol = evaluations[0].provenance, evaluations[0].settings.protocol
+    counts = {
+        side: sorted({one.provenance["samples"][side] for one in evaluations})
+        for side in about["samples"]
+    }
+    sizes = " and ".join(
+        f"{found[0]:,}{f' to {found[-1]:,}' if len(found) > 1 else ''} {side}"
+        for side, found in counts.items()
+    )
     by = f"estimator {about['estimator']}" if protocol is None else f"protocol {protocol}"
     return f"{sizes} samples, encoder {about['encoder']}, {by}"
 
@@ -97,8 +104,8 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
                 (
                     "certified",
                     f"precision at λ = {HEADLINE_PRECISION_LAM:g} is at most {limit:.3f} with "
-                    f"{evaluation.settings.level:.0%} confidence, assuming only that samples are "
-                    "independent.",
+                    f"{in_percent(evaluation.settings.level)} confidence, assuming only that "
+                    "samples are independent.",
                 )
             )
     found += _equal_samples(evaluation)
@@ -171,8 +178,7 @@ def comparison_summary_of(comparison: Comparison) -> str:
     lines = []
     for verdict in comparison.verdicts:
         lines += textwrap.wrap(printable(verdict), _WIDTH, subsequent_indent="  ")
-    first = next(iter(comparison.evaluations.values()))
-    lines += ["", title_of(first), ""]
+    lines += ["", title_of(*comparison.evaluations.values()), ""]
     header, rows = leaderboard_of(comparison)
     widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
     for row in (header, *rows):

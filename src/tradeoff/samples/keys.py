@@ -65,7 +65,7 @@ def group_keys(groups: Sequence[object], size: int, *, name: str) -> npt.NDArray
     if named != size:
         found = type(groups).__name__ if named is None else named
         raise InvalidInputError(f"`{name}` must name a group per sample, {size}. Got {found}.")
-    return _hashed(str(group).encode() for group in groups)
+    return _hashed(str(group).encode(errors="surrogatepass") for group in groups)
 
 
 def mixed_keys(keys: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:

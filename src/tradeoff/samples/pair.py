@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Pair", "Side"]
+__all__ = ["FEWEST_DISTINCT", "Pair", "Side"]
 
 T = TypeVar("T")
 
 _OTHER_SIDE = 2**40  # more than any side has samples
+FEWEST_DISTINCT = 160
+"""Distinct samples of a side, below which repeats leave too few to divide or to plant losses in."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,6 +113,14 @@ class Side(Result):
     def distinct(self) -> int:
         """Number of samples with different features."""
         return self.remember("distinct", lambda: int(np.unique(self.keys).size))
+
+    @property
+    def has_few_values(self) -> bool:
+        """Whether so few distinct samples are repeated that they are as many samples, and no more.
+
+        Copies stay in one fold, so they cannot be divided into folds in a useful way.
+        """
+        return self.distinct < min(FEWEST_DISTINCT, 0.5 * len(self))
 
     def digest_for(self, seed: int) -> str:
         """The same for two sides, at one seed, only if they hold the same rows in one order."""

@@ -139,15 +139,14 @@ def plan_budget(held_out: HeldOutLogRatios, *, budgets: npt.ArrayLike = _BUDGETS
 
 def _after(held_out: HeldOutLogRatios, rule: AcceptanceRule) -> HeldOutLogRatios:
     """Log-ratios of the same rule for the distribution after acceptance."""
-    accepted = held_out.log_ratios.map(rule.acceptance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shifts = accepted.map(lambda acceptance: np.log(acceptance) - np.log(rule.rate))
-    keeps = accepted.generated > 0
+    accepted = rule.acceptance(held_out.generated)
+    shifts = held_out.log_ratios.map(lambda r: rule.log_acceptance(r) - np.log(rule.rate))
+    keeps = accepted > 0
     if not keeps.any():
         raise InvalidInputError("The rule must keep some generated samples. It keeps none.")
     return HeldOutLogRatios(
         real=np.where(np.isneginf(held_out.real), -np.inf, held_out.real - shifts.real),
         generated=(held_out.generated - shifts.generated)[keeps],
         real_weights=held_out.weights.real,
-        generated_weights=(held_out.weights.generated * accepted.generated)[keeps],
+        generated_weights=(held_out.weights.generated * accepted)[keeps],
     )

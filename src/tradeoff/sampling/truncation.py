@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from tradeoff._validation import FloatArray, check_count, check_number, check_positive
+from tradeoff._validation import FloatArray, check_count, check_number, check_positive, check_seed
 
 __all__ = ["truncated_latents"]
 
@@ -31,7 +31,7 @@ def truncated_latents(
     """
     size = (check_count("n", n), check_count("columns", columns))
     scale = check_number("scale", scale, at_least=0.0)
-    share = np.random.default_rng(seed).random(size)
+    share = np.random.default_rng(check_seed(seed)).random(size)
     if within is not None:
         outside = ndtr(-check_positive("within", within))
         share = outside + (1.0 - 2.0 * outside) * share

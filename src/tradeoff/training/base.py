@@ -145,7 +145,12 @@ class Loss(ABC):
                 "`start` and `now` require an auxiliary divergence whose discriminator returns "
                 f"log-ratios, such as GAN(). Got {self.auxiliary!r}."
             )
-        shift = check_outputs("start", start) - check_outputs("now", now)
+        for name, given in (("start", start), ("now", now)):
+            if (entries := check_outputs(name, given).numel()) != found.numel():
+                raise InvalidInputError(
+                    f"`{name}` must have one entry per sample, {found.numel()}. Got {entries}."
+                )
+        shift = start.reshape(-1) - now.reshape(-1)
         return found + shift.detach().reshape(found.shape)
 
     def warm_start(

@@ -73,8 +73,8 @@ class BudgetedLoss(Loss):
     def _watch(self, log_ratio: torch.Tensor) -> None:
         self._recent.append(log_ratio.detach().flatten())
         if self.log_constant is None or len(self._recent) >= self.refresh:
-            self.calibrate(torch.cat([recent.to(log_ratio.device) for recent in self._recent]))
-            self._recent.clear()
+            recent, self._recent = self._recent, []
+            self.calibrate(torch.cat([one.to(log_ratio.device) for one in recent]))
 
     def gain(self, log_ratio: torch.Tensor) -> torch.Tensor:
         """Gain beyond the threshold of full acceptance, same shape; 0 below it."""

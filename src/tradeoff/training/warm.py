@@ -65,7 +65,8 @@ class WarmUp:
         """
         rng = torch.Generator().manual_seed(self.seed)
         held_out, known = _split(real, rng)
-        drawn = self._draw(len(held_out))
+        sizes = [len(part) for part in torch.split(held_out, self.batch)]
+        drawn = torch.cat([self._draw(size) for size in sizes])
         optimizer = torch.optim.Adam(discriminator.parameters(), self.learning_rate, (0.5, 0.99))
         plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
             optimizer,
@@ -117,7 +118,11 @@ class WarmUp:
     ) -> float:
         mode = discriminator.training
         discriminator.eval()
-        dual = -self.loss(discriminator(real), discriminator(drawn)).item()
+        outputs = (
+            torch.cat([discriminator(part) for part in torch.split(side, self.batch)])
+            for side in (real, drawn)
+        )
+        dual = -self.loss(*outputs).item()
         discriminator.train(mode)
         return dual
 

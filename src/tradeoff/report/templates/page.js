@@ -23,9 +23,9 @@ for (const figure of document.querySelectorAll("[data-curve]")) {
     const values = "Precision " + number(data.precision[i]) + " " + limits("precision", i) +
       ", recall " + number(data.recall[i]) + " " + limits("recall", i) + ". ";
     sentence.textContent = values + (lam >= 1
-      ? "About " + share(1 - data.precision[i]) + " of the generated samples come from regions " +
+      ? "At least about " + share(1 - data.precision[i]) + " of the generated samples come from regions " +
         "where real data is more than " + Number(lam.toPrecision(2)) + " times rarer than generated data."
-      : "About " + share(1 - data.recall[i]) + " of the real data comes from regions that the " +
+      : "At least about " + share(1 - data.recall[i]) + " of the real data comes from regions that the " +
         "model produces less than " + Number(lam.toPrecision(2)) + " times as often as it should.");
   }
   function nearest(event) {
