@@ -57,6 +57,15 @@ def test_a_text_column_or_a_series_of_texts_is_text():
         assert [sample.content for sample in source] == texts
 
 
+def test_a_pair_of_texts_is_refused():
+    """A data set of reviews with "good" and "bad" would have been read as these two words."""
+    reviews = [("A fine film.", "good"), ("A dull film.", "bad")]
+    with pytest.raises(InvalidInputError, match="A pair of texts can be .*: pass dict"):
+        list(open_source(reviews))
+    rows = [{"text": text, "class": label} for text, label in reviews]
+    assert [sample.label for sample in open_source(rows, label="class")] == ["good", "bad"]
+
+
 def test_columns_of_mixed_types_are_refused():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(InvalidInputError, match="must have columns of one type each"):

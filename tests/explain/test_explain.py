@@ -1,7 +1,9 @@
 """Contributions that add up, groups that are what is missing, and names that say what they are."""
 
 import csv
+from base64 import b64decode
 from dataclasses import replace
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from benchmarks.bench_explain import limits_hold, nothing_claimed
 from tradeoff import evaluate, pr_curve
 from tradeoff._sides import Sides
-from tradeoff.data import open_source
+from tradeoff.data import Sample, open_source
 from tradeoff.evaluation import Evaluation
 from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.exceptions import InvalidInputError
@@ -17,6 +19,7 @@ from tradeoff.explain import Explanation
 from tradeoff.explain.explain import explain_pair
 from tradeoff.explain.groups import _cluster, examples_of, nearest_of_other
 from tradeoff.explain.names import class_name, rule_name, words_name
+from tradeoff.explain.previews import preview_of
 from tradeoff.explain.shares import Flagged, count_parts
 from tradeoff.features.table import TableEncoder
 from tradeoff.inference.losses import Loss, Losses
@@ -251,3 +254,19 @@ def test_a_class_may_have_a_single_sample():
         pair, *curves, losses=losses, sources=Sides(None, None), estimator="logistic"
     )
     assert found.classes_by == "classifier"
+
+
+@pytest.mark.parametrize("channels", [None, 1, 4])
+def test_previews_show_what_the_encoder_saw(channels):
+    """Gray arrays of two dimensions were left out, and transparent pixels turned into reds."""
+    from PIL import Image
+
+    shape = (8, 8) if channels is None else (8, 8, channels)
+    content = np.full(shape, 90, np.uint8)
+    if channels == 4:
+        content[..., 3] = 0
+    side = replace(Pair.of(real=np.zeros((2, 1)), generated=np.ones((2, 1))).real, ids=("a", "b"))
+    shown = preview_of(side, 0, {"a": Sample("a", content)}).image
+    assert shown is not None
+    pixels = np.asarray(Image.open(BytesIO(b64decode(shown.split(",")[1]))).convert("RGB"))
+    assert np.abs(pixels.astype(int) - (255 if channels == 4 else 90)).max() <= 2

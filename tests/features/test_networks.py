@@ -313,6 +313,8 @@ def test_what_is_no_network(tmp_path, files):
         features_of(NetworkFile(files / "network.onnx", 32), IMAGES[:1])
     with pytest.raises(InvalidInputError, match="must end in"):
         NetworkFile("weights.bin")
+    with pytest.raises(InvalidInputError, match="`dtype` must be float32 for an ONNX file"):
+        NetworkFile("network.onnx", dtype="float16")
 
 
 def test_a_hub_out_of_reach_offers_a_way_out(monkeypatch, tmp_path):

@@ -110,3 +110,12 @@ def test_copies_among_real_samples():
     assert of_real.expected == 1.0
     assert 0 <= within.expected_low < within.expected < within.expected_high <= 1
     assert isinstance(within, Score)
+
+
+def test_repeats_do_not_depend_on_the_order_of_samples():
+    rng = np.random.default_rng(0)
+    real, made = rng.normal(size=(50, 2)), np.repeat(rng.integers(0, 40, (90, 1)), 2, axis=1)
+    pairs = [Pair.of(real=real, generated=rows) for rows in (made, made[::-1])]
+    first, second = (measure_copies(pair, request("copies.within")).scores for pair in pairs)
+    assert first == second
+    assert 0 < first["copies.within"].value < 1

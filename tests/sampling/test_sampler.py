@@ -61,6 +61,14 @@ def test_every_method_comes_closer(method):
         assert accounting.rate == pytest.approx(1 / 3, abs=0.03)
 
 
+@pytest.mark.parametrize("budget", [1.0, 2.5, 7.0, 100.0, 255.0])
+def test_chains_waste_no_draws(budget):
+    p, q = discrete(np.random.default_rng(2))
+    sampler = atom_sampler(p, q, budget=budget, method="mh", batch=256)
+    accounting = sampler.sample(200, progress=False).accounting
+    assert accounting.draws == int(accounting.accepted * budget)
+
+
 @pytest.mark.parametrize(("far", "rate"), [(-3000.0, 1 / 1.2), (-np.inf, 0.6)])
 def test_drs_spends_its_budget_though_ratios_are_far_apart(far, rate):
     """What has no chance at all cannot be kept by a shift, and the rest is."""

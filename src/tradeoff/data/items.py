@@ -25,8 +25,8 @@ _COLOR_MODES = ("L", "RGB", "RGBA")
 class Items:
     """Samples of an iterable: texts, encoded images, arrays, tensors or Pillow images.
 
-    Each item is a sample, a pair of an id and a sample, or a pair of a sample and a label. An
-    iterator is consumed, and cannot be read a second time.
+    Each item is a sample, a pair of an id and a sample, or a pair of a sample and a label. Pairs of
+    texts, which can be both, are refused. An iterator is consumed, and cannot be read again.
 
     Args:
         values: The samples.
@@ -35,8 +35,9 @@ class Items:
 
     Example:
         >>> from tradeoff.data.items import Items
-        >>> [sample.id for sample in Items([("a", "A rose."), "Another."], "poems", "text")]
-        ['a', 'poems[1]']
+        >>> poems = Items([("A rose.", 1), "Another."], "poems", "text")
+        >>> [(sample.id, sample.label) for sample in poems]
+        [('poems[0]', '1'), ('poems[1]', None)]
     """
 
     values: Iterable[Any]
@@ -130,6 +131,11 @@ def _parts(value: Any) -> tuple[str | None, Any, str | None]:
     first, second = value if len(value) == 2 else (None, None)
     if _is_content(first) and _is_label(second):
         return None, first, str(_scalar(second))
+    if isinstance(first, str) and isinstance(second, str):
+        raise InvalidInputError(
+            "A pair of texts can be (id, text) or (text, label): pass dictionaries such as "
+            '{"text": …, "class": …}, and label="class" if there are labels.'
+        )
     if isinstance(first, str):
         return first, second, None
     if _is_content(first) and isinstance(second, str):

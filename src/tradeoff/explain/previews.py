@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._extras import import_extra
 from tradeoff._text import printable
 from tradeoff.data.base import Sample
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 from tradeoff.explain.result import Preview
-from tradeoff.features.images import decode_image
+from tradeoff.features.images import color_image
 
 if TYPE_CHECKING:
     from tradeoff.data.base import Source
@@ -49,8 +48,10 @@ def preview_of(side: Side, index: int, contents: Mapping[str, Sample]) -> Previe
     """A sample of a side, with its content where that is known."""
     name = side.ids[index] if side.ids else f"{side.name}[{index}]"
     label = side.labels[index] if side.labels else None
-    content = contents[name].content if name in contents else None
-    return Preview(id=name, label=label, text=_text(content), image=_image(content))
+    if name not in contents:
+        return Preview(id=name, label=label, text=None, image=None)
+    shown = contents[name]
+    return Preview(id=name, label=label, text=_text(shown.content), image=_image(shown))
 
 
 def _text(content: Any) -> str | None:
@@ -68,19 +69,14 @@ def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)[:60]
 
 
-def _image(content: Any) -> str | None:
+def _image(sample: Sample) -> str | None:
     """A small copy of an image as WebP, which keeps nothing of the file but its pixels."""
-    if not isinstance(content, bytes) and not (
-        isinstance(content, np.ndarray) and content.ndim == 3 and content.dtype == np.uint8
-    ):
+    if not isinstance(sample.content, (bytes, np.ndarray)):
         return None
-    pillow = import_extra("PIL.Image", extra="images", purpose="Showing images")
-    if isinstance(content, bytes):
-        try:
-            content = decode_image("", content)
-        except UnreadableError:
-            return None
-    image = pillow.fromarray(content if content.shape[2] == 3 else content[:, :, 0]).convert("RGB")
+    try:
+        image = color_image(sample)
+    except UnreadableError:  # features, for example
+        return None
     image.thumbnail((_PIXELS, _PIXELS))
     encoded = BytesIO()
     image.save(encoded, "WEBP", quality=_QUALITY, method=4)

@@ -43,7 +43,7 @@ class NetworkFile(ImageNetwork):
         deviation: Value by which pixels are divided afterwards.
         trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
         device: Device of the network; "auto" is a GPU if there is one; ONNX runs on the CPU.
-        dtype: Precision of products inside a PyTorch network.
+        dtype: Precision of products inside a PyTorch network; an ONNX file has its own.
 
     Example:
         >>> from tradeoff.features import NetworkFile
@@ -67,6 +67,10 @@ class NetworkFile(ImageNetwork):
         if self._suffix not in NETWORK_SUFFIXES:
             raise InvalidInputError(
                 f"`{self.path}` must end in {', '.join(NETWORK_SUFFIXES)} to be a network."
+            )
+        if self._suffix == ".onnx" and self.dtype != "float32":
+            raise InvalidInputError(
+                f"`dtype` must be float32 for an ONNX file. Got {self.dtype}: convert the file."
             )
 
     @property

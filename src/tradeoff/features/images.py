@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tradeoff.data.base import Sample
 
-__all__ = ["Filter", "Pixels", "decode_image"]
+__all__ = ["Filter", "Pixels", "color_image", "decode_image"]
 
 Filter = Literal["nearest", "bilinear", "bicubic", "lanczos"]
 
@@ -135,23 +135,7 @@ class Pixels:
     def of(self, sample: Sample) -> npt.NDArray[np.uint8]:
         """Pixels of a sample, shape (height, width, 3)."""
         pillow = import_extra("PIL.Image", extra="images", purpose="Resizing images")
-        content = sample.content
-        if isinstance(content, bytes):
-            content = decode_image(sample.id, content)
-        if not isinstance(content, np.ndarray) or content.ndim not in (2, 3):
-            raise UnreadableError("An image must be bytes or pixels of two or three dimensions.")
-        if content.dtype != np.uint8:
-            raise UnreadableError(f"Pixels must be whole numbers, uint8. Got {content.dtype}.")
-        gray = content.ndim == 3 and content.shape[2] == 1
-        try:
-            image = _in_color(pillow, pillow.fromarray(content[:, :, 0] if gray else content))
-        except (TypeError, ValueError):  # nothing, or two or five colors
-            raise UnreadableError(
-                f"Pixels must have shape (height, width, 3). Got {content.shape}."
-            ) from None
-        return self._resized(pillow, image)
-
-    def _resized(self, pillow: Any, image: Any) -> npt.NDArray[np.uint8]:
+        image = color_image(sample)
         filters = pillow.Resampling[self.filter.upper()]
         if self.shorter is None:
             return np.asarray(image.resize((self.width, self.height), filters))
@@ -166,6 +150,36 @@ class Pixels:
         image = image.resize((width, height), filters)
         left, top = (width - self.width) // 2, (height - self.height) // 2
         return np.asarray(image.crop((left, top, left + self.width, top + self.height)))
+
+
+def color_image(sample: Sample) -> Any:
+    """The Pillow image of a sample, given as bytes or pixels, in red, green and blue.
+
+    Raises:
+        UnreadableError: if the sample is not an image that can be read.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.data import Sample
+        >>> from tradeoff.features.images import color_image
+        >>> color_image(Sample("gray", np.full((2, 3, 1), 9, np.uint8))).getpixel((0, 0))
+        (9, 9, 9)
+    """
+    pillow = import_extra("PIL.Image", extra="images", purpose="Reading images")
+    content = sample.content
+    if isinstance(content, bytes):
+        content = decode_image(sample.id, content)
+    if not isinstance(content, np.ndarray) or content.ndim not in (2, 3):
+        raise UnreadableError("An image must be bytes or pixels of two or three dimensions.")
+    if content.dtype != np.uint8:
+        raise UnreadableError(f"Pixels must be whole numbers, uint8. Got {content.dtype}.")
+    gray = content.ndim == 3 and content.shape[2] == 1
+    try:
+        return _in_color(pillow, pillow.fromarray(content[:, :, 0] if gray else content))
+    except (TypeError, ValueError):  # nothing, or two or five colors
+        raise UnreadableError(
+            f"Pixels must have shape (height, width, 3). Got {content.shape}."
+        ) from None
 
 
 def _few(values: tuple[float, ...]) -> str:

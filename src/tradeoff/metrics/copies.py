@@ -29,7 +29,8 @@ def measure(pair: Pair, request: Request) -> Measured:
     real, made = (side.keys for side in pair)
     of_real = np.isin(made, real)
     size = min(real.size, made.size)
-    alike = made[np.random.default_rng(request.seed).permutation(made.size)[:size]]
+    chosen = np.random.default_rng(request.seed).permutation(made.size)[:size]
+    alike = np.sort(made)[chosen]  # sorted, so that the order of the samples does not matter
     found = {
         "copies.of_real": _of_real(of_real, request.level),
         "copies.within": _within(alike, normal_quantile(request.level)),

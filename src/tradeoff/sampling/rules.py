@@ -23,14 +23,24 @@ _WIDEST_SHIFT = 60.0
 
 
 class Rule(Protocol):
-    """Selects among draws, which come in batches of any size."""
+    """Selects among draws, which come in batches."""
+
+    def draws(self, most: int) -> int:
+        """Number of draws of the next batch, at most `most`, of which none would be wasted."""
 
     def keep(self, log_ratios: FloatArray, log_uniform: FloatArray) -> npt.NDArray[np.intp]:
         """Indices of the kept draws, given the logarithm of a uniform number for each draw."""
 
 
+class _OneByOne:
+    """What rules share that judge each draw by itself."""
+
+    def draws(self, most: int) -> int:
+        return most
+
+
 @dataclass(frozen=True, eq=False)
-class _ByRatio:
+class _ByRatio(_OneByOne):
     """A draw is kept with probability min(c r, 1). Few operations, since every batch runs them."""
 
     log_constant: float
@@ -47,7 +57,7 @@ class _ByRatio:
 
 
 @dataclass(frozen=True, eq=False)
-class _ByProbability:
+class _ByProbability(_OneByOne):
     """A draw is kept with a probability that a function gives."""
 
     acceptance: Callable[[FloatArray], FloatArray]
@@ -59,12 +69,19 @@ class _ByProbability:
 class _Chain:
     """Independence Metropolis-Hastings: the last state of every K draws.
 
-    A draw of an earlier batch cannot be kept in a later one, so chains start again with each batch,
-    and a batch must hold at least one chain.
+    A draw of an earlier batch cannot be kept in a later one, so a batch has whole chains, and at
+    least one.
     """
 
     def __init__(self, budget: float) -> None:
         self.budget, self.finished = budget, 0
+
+    def draws(self, most: int) -> int:
+        done = self._until(self.finished)
+        chains = self.finished + int(most / self.budget) + 1
+        while self._until(chains) - done > most:
+            chains -= 1
+        return self._until(chains) - done or most  # too few for a chain: the last draws of all
 
     def keep(self, log_ratios: FloatArray, log_uniform: FloatArray) -> npt.NDArray[np.intp]:
         uniform = np.exp(log_uniform)
@@ -82,7 +99,10 @@ class _Chain:
 
     def _length(self) -> int:
         """Length of the next chain: whole numbers whose mean is the budget."""
-        return int((self.finished + 1) * self.budget) - int(self.finished * self.budget)
+        return self._until(self.finished + 1) - self._until(self.finished)
+
+    def _until(self, chains: int) -> int:
+        return int(chains * self.budget)
 
 
 def mh_acceptance(current: float, proposed: float) -> float:

@@ -134,7 +134,7 @@ class BudgetedSampler:
         rule, largest = self._calibrate(accounting)
         rng = np.random.default_rng(self.seed)
         while accounting.draws < max_draws:
-            samples, labels = self._draw(min(self.batch, max_draws - accounting.draws))
+            samples, labels = self._draw(rule.draws(min(self.batch, max_draws - accounting.draws)))
             ratios, highest = self._ratios(samples)
             drawn = Sampled(
                 samples=samples, labels=labels, log_ratios=ratios, accounting=accounting
