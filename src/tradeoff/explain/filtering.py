@@ -20,6 +20,7 @@ from tradeoff.inference.intervals import curve_interval
 from tradeoff.ratio.base import thin
 from tradeoff.ratio.calibrated import calibrated_ratio
 from tradeoff.ratio.registry import find_estimator
+from tradeoff.ratio.stack import combines
 
 if TYPE_CHECKING:
     from tradeoff._validation import FloatArray
@@ -78,7 +79,7 @@ def _log_ratios(
 ) -> Sides[FloatArray]:
     """Log-ratios of the counted samples by an estimator fitted on others."""
     model = find_estimator(estimator)
-    if hasattr(model, "fit_members"):  # a stack, which calibrates itself
+    if combines(model):  # its combination is a calibration
         ratio: Any = model.fit(**data, seed=seed)
     else:
         # Another seed than that of the split, which has chosen these samples by their content.

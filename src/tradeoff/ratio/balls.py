@@ -13,7 +13,13 @@ import numpy as np
 
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_choice, check_count, check_features
-from tradeoff.ratio.base import PREDICTED_AT_ONCE, in_padded_blocks, squared_distances, thin
+from tradeoff.ratio.base import (
+    PREDICTED_AT_ONCE,
+    count_log_ratio,
+    in_padded_blocks,
+    squared_distances,
+    thin,
+)
 
 __all__ = ["BallCounts"]
 
@@ -97,9 +103,7 @@ class BallLogRatio:
 
 
 def _log_quotient(squares: Sides[FloatArray], radii: Sides[FloatArray]) -> FloatArray:
-    """Half a ball of each side more keeps log-ratios finite, and at 0 where there is no ball."""
-    real, generated = ((x <= within).sum(1) for x, within in zip(squares, radii, strict=True))
-    return np.asarray(np.log(real + 0.5) - np.log(generated + 0.5))
+    return count_log_ratio((x <= r).sum(1) for x, r in zip(squares, radii, strict=True))
 
 
 def _own_radii(side: FloatArray, k: int) -> FloatArray:

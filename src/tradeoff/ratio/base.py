@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eigh, qr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -200,6 +200,20 @@ def squared_distances(x: npt.NDArray[Any], centers: npt.NDArray[Any]) -> npt.NDA
     squares += np.einsum("ij,ij->i", x, x)[:, None]
     squares += np.einsum("ij,ij->i", centers, centers)
     return np.asarray(np.maximum(squares, 0.0, out=squares))
+
+
+def count_log_ratio(
+    counts: Iterable[npt.NDArray[Any]], sizes: tuple[int, int] = (1, 1)
+) -> FloatArray:
+    """Log p/q of counts of real and generated samples, by the number of samples of each side.
+
+    Half a sample of each side more keeps it finite, and at 0 where sizes are equal and nothing was
+    counted.
+    """
+    real, generated = (
+        np.log((count + 0.5) / size) for count, size in zip(counts, sizes, strict=True)
+    )
+    return np.asarray(real - generated)
 
 
 def thin(rng: np.random.Generator, x: npt.NDArray[T], most: int) -> npt.NDArray[T]:

@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from tradeoff._validation import FloatArray, check_count, check_features
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.base import Projection, thin
+from tradeoff.ratio.base import Projection, count_log_ratio, thin
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -106,7 +106,5 @@ def _searched(sides: list[FloatArray]) -> NearestNeighbors:
 
 
 def _log_ratios(index: npt.NDArray[np.intp], sizes: tuple[int, int]) -> FloatArray:
-    """Half a sample of each side more keeps log-ratios finite."""
-    n, m = sizes
-    real = (index < n).sum(1)
-    return np.asarray(np.log((real + 0.5) / n) - np.log((index.shape[1] - real + 0.5) / m))
+    real = (index < sizes[0]).sum(1)
+    return count_log_ratio((real, index.shape[1] - real), sizes)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
 from tradeoff._validation import FloatArray, check_count, check_features
-from tradeoff.ratio.base import Projection, thin
+from tradeoff.ratio.base import Projection, count_log_ratio, thin
 
 __all__ = ["Quantized"]
 
@@ -57,10 +57,10 @@ class Quantized:
         clusters = max(1, min(wanted, distinct))
         model = MiniBatchKMeans(clusters, batch_size=1024, n_init=3, random_state=seed).fit(union)
         counts = [
-            np.bincount(model.predict(project(side)), minlength=clusters) + 0.5
+            np.bincount(model.predict(project(side)), minlength=clusters)
             for side in (real, generated)
         ]
-        log_ratios = np.log(counts[0] / len(real)) - np.log(counts[1] / len(generated))
+        log_ratios = count_log_ratio(counts, (len(real), len(generated)))
         return QuantizedLogRatio(project, model, log_ratios)
 
 

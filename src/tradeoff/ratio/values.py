@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tradeoff._validation import FloatArray, check_features
+from tradeoff.ratio.base import count_log_ratio
 from tradeoff.samples.keys import row_keys
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ class ValueCounts:
         keys = [row_keys(side) for side in (real, generated)]
         values = np.unique(np.concatenate(keys))
         counts = [
-            np.bincount(np.searchsorted(values, side), minlength=len(values)) + 0.5 for side in keys
+            np.bincount(np.searchsorted(values, side), minlength=len(values)) for side in keys
         ]
-        log_ratios = np.log(counts[0] / len(real)) - np.log(counts[1] / len(generated))
+        log_ratios = count_log_ratio(counts, (len(real), len(generated)))
         return ValueCountsLogRatio(values, log_ratios)
 
 
