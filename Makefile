@@ -1,4 +1,6 @@
 PYTHON ?= python
+# Files with slow tests come first (tests/conftest.py), so that no worker is left with one at the end.
+TESTS = -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch docs tutorials data bench dist sbom first-contact
 
@@ -18,10 +20,10 @@ check:           ## lint, format, types, layers, spelling, prose
 	$(PYTHON) .ci/prose.py
 
 test:            ## the tests that take a few seconds at most each, doctests and documentation examples included
-	$(PYTHON) -m pytest -n auto --dist loadfile -m "not slow"
+	$(PYTHON) $(TESTS) -m "not slow"
 
 test-all:        ## the whole test suite, slow tests included
-	$(PYTHON) -m pytest -n auto --dist loadfile
+	$(PYTHON) $(TESTS)
 
 # Tests of the mathematics, the benchmarks and the project's own files do not depend on versions.
 ANY_VERSION = $(addprefix --ignore=tests/,laws errata convention benchmarks examples package)
@@ -31,7 +33,7 @@ test-lowest:     ## the quick tests without PyTorch, on the lower bounds of the 
 	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(PYTHON) .ci/lowest.py images datasets > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test ".[images,datasets]"
-	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not torch and not ray and not slow" $(ANY_VERSION) tests
+	.venv-lowest/bin/python $(TESTS) -q -m "not torch and not ray and not slow" $(ANY_VERSION) tests
 
 ENCODERS = images,hub,onnx,offline
 
@@ -41,7 +43,7 @@ test-lowest-hub: ## the encoders on the lower bounds of their packages, with the
 	$(PYTHON) .ci/lowest.py images hub onnx offline | grep -v "^torch==" > .venv-lowest-hub/constraints.txt
 	.venv-lowest-hub/bin/python -m pip install --quiet -c .venv-lowest-hub/constraints.txt \
 	  -c .ci/constraints.txt --group test ".[$(ENCODERS)]"
-	.venv-lowest-hub/bin/python -m pytest -q -n auto --dist loadfile tests/features
+	.venv-lowest-hub/bin/python $(TESTS) -q tests/features
 
 test-lowest-torch: ## the same on the lower bound of PyTorch too; its wheels bring CUDA, so not in CI
 	$(PYTHON) -m venv .venv-lowest-torch
@@ -49,7 +51,7 @@ test-lowest-torch: ## the same on the lower bound of PyTorch too; its wheels bri
 	$(PYTHON) .ci/lowest.py images hub onnx offline > .venv-lowest-torch/constraints.txt
 	.venv-lowest-torch/bin/python -m pip install --quiet -c .venv-lowest-torch/constraints.txt \
 	  --group test ".[$(ENCODERS)]"
-	.venv-lowest-torch/bin/python -m pytest -q -n auto --dist loadfile tests/features tests/training tests/core
+	.venv-lowest-torch/bin/python $(TESTS) -q tests/features tests/training tests/core
 
 docs:            ## build the site; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -n -q -b html docs docs/_build/html

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,12 @@ settings.register_profile(
     "search", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("fixed")
+
+
+def pytest_collection_modifyitems(items):
+    """Files with slow tests first, so that all workers end at about the same time."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
 @pytest.fixture(scope="module")
