@@ -13,10 +13,14 @@ from benchmarks.harness import RESULTS, render
 
 
 class BenchTable(SphinxDirective):
-    """Renders `benchmarks/results/NAME.json`, or those of its rows whose case matches `rows`."""
+    """Renders `benchmarks/results/NAME.json`, or those of its rows whose case matches `rows`.
+
+    With `brief`, the table alone: no title, no provenance, and the matched part of the cases left
+    out.
+    """
 
     required_arguments = 1
-    option_spec: ClassVar = {"rows": directives.unchanged_required}
+    option_spec: ClassVar = {"rows": directives.unchanged_required, "brief": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         path = RESULTS / f"{self.arguments[0]}.json"
@@ -26,6 +30,10 @@ class BenchTable(SphinxDirective):
         record["rows"] = [row for row in record["rows"] if wanted.search(row["case"])]
         if not record["rows"]:
             raise self.error(f"no row of {path.name} matches {wanted.pattern!r}")
+        if "brief" in self.options:
+            for row in record["rows"]:
+                row["case"] = wanted.sub("", row["case"]).strip()
+            return self.parse_text_to_nodes(render(record))
         versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
         text = (
             f"*{record['title']}.*\n\n{render(record)}\n\n"
