@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import joblib
 import numpy as np
 from scipy.stats import norm, t
 
@@ -93,15 +94,25 @@ def differences(
     seed: int,
 ) -> dict[str, np.ndarray]:
     """Score less baseline by metric, shape (runs, 2), and the score; empty baselines left out."""
-    rng, found = np.random.default_rng(seed), {key: [] for key in metrics}
-    request = Request(keys=tuple(metrics))
-    for _ in range(runs):
-        real, generated = (draw(rng, size, columns=columns) for size in sizes)
-        pair = Pair.of(real=real, generated=generated)
-        for key, score in measure(pair, request).scores.items():
-            if score.expected is not None:
-                found[key].append((score.value - score.expected, score.value))
-    return {key: np.array(values) for key, values in found.items() if values}
+    one = partial(_difference, draw, sizes, metrics, columns)
+    rows = joblib.Parallel(n_jobs=-1)(joblib.delayed(one)((seed, run)) for run in range(runs))
+    found = {key: np.array([row[key] for row in rows if key in row]) for key in metrics}
+    return {key: values for key, values in found.items() if len(values)}
+
+
+def _difference(
+    draw: Draw, sizes: tuple[int, int], metrics: Sequence[str], columns: int, seed: tuple[int, int]
+) -> dict[str, tuple[float, float]]:
+    """Score less baseline, and the score, of one run."""
+    rng = np.random.default_rng(seed)
+    real, generated = (draw(rng, size, columns=columns) for size in sizes)
+    pair = Pair.of(real=real, generated=generated)
+    scores = measure(pair, Request(keys=tuple(metrics))).scores
+    return {
+        key: (score.value - score.expected, score.value)
+        for key, score in scores.items()
+        if score.expected is not None
+    }
 
 
 def z_values(found: dict[str, np.ndarray], size: int) -> dict[str, float]:
