@@ -351,6 +351,9 @@ def test_mixed_precision_is_named_and_close():
 
 def test_one_door_to_every_embedder(folder):
     assert open_encoder(kind="features").name == "identity"
+    own = NetworkFile("network.onnx", 24)
+    with pytest.raises(InvalidInputError, match="is an object: set its own `size`, `device`"):
+        open_encoder(own, kind="image", size=32)
     assert open_encoder("efficientnet-lite0", kind="image", size=64).size == 64
     assert isinstance(open_encoder(str(folder / "bert"), kind="text"), HubTexts)
     assert isinstance(open_encoder(len, kind="text"), Function)

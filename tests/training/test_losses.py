@@ -132,6 +132,14 @@ def test_the_constant_is_refreshed():
     assert found[3] == pytest.approx(found[0] - 5.0)
 
 
+def test_a_step_with_nan_can_be_skipped():
+    """The outputs that were refused used to stay, and every later step was refused, too."""
+    loss = BudgetedLoss(2.0, GAN())
+    with pytest.raises(InvalidInputError, match="NaN"):
+        loss.generator_loss(outputs(MADE * float("nan")))
+    assert loss.generator_loss(outputs()).isfinite()
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_is_widened(dtype):
     """Gradients arrive in the type of the outputs, and are numbers."""

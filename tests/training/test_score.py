@@ -177,6 +177,10 @@ def test_a_ratio_that_knows_the_flow():
         (lambda: PRLoss(1.0).score_loss([0.0], torch.zeros(2)), "`log_ratio` must be a Tensor"),
         (lambda: PRLoss(1.0).log_ratio(torch.zeros(4), now=torch.zeros(4)), "given together"),
         (
+            lambda: PRLoss(1.0).log_ratio(torch.zeros(4), start=torch.zeros(4), now=torch.zeros(1)),
+            "`now` must have one entry per sample, 4. Got 1",
+        ),
+        (
             lambda: PRLoss(1.0, auxiliary=Pearson()).log_ratio(
                 torch.ones(4), start=torch.zeros(4), now=torch.zeros(4)
             ),
