@@ -33,9 +33,8 @@ def test_groups_stay_together():
     keys = group_keys(groups, 20, name="real_groups")
     assert len(set(keys[:10])) == len(set(keys[10:])) == 1
     assert keys[0] != keys[10]
-    broken = group_keys(
-        ["a\udce9", "a\udce8"], 2, name="real_groups"
-    )  # as Python reads Latin-1
+    latin = ["a\udce9", "a\udce8"]  # names of files that are not UTF-8, as Python reads them
+    broken = group_keys(latin, 2, name="real_groups")
     assert broken[0] != broken[1]
     with pytest.raises(
         InvalidInputError, match="`real_groups` must name a group per sample, 5. Got 2"
