@@ -217,8 +217,8 @@ def test_features_come_as_rows(tmp_path):
 
 
 def test_ids_of_iterables_can_be_given():
-    found = list(open_source([("a", "One."), ("b", "Two.")]))
-    assert [(s.id, s.content) for s in found] == [("a", "One."), ("b", "Two.")]
+    found = list(open_source([("a", np.zeros(2)), ("b", np.ones(2))]))
+    assert [(s.id, s.content.tolist()) for s in found] == [("a", [0.0, 0.0]), ("b", [1.0, 1.0])]
     lazy = open_source(iter(["One."]), kind="text")
     assert [s.content for s in lazy] == ["One."]
     with pytest.raises(InvalidInputError, match="an iterator can be read only once"):
