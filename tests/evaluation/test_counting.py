@@ -330,6 +330,8 @@ def test_images_in_archives_give_the_result_of_the_folder(tmp_path):
     """PNG files in tar shards, a real encoder; and a page that shows samples."""
     from PIL import Image
 
+    from tradeoff.features.offline import EfficientNetLite0
+
     data = cifar_pixels()
     images, labels = data.train.features[:800], data.train.labels[:800]
     chosen = {"real": np.arange(350), "generated": 350 + np.flatnonzero(labels[350:] > 1)}
@@ -343,7 +345,8 @@ def test_images_in_archives_give_the_result_of_the_folder(tmp_path):
             with tarfile.open(tmp_path / "tar" / side / f"{number}.tar", "w") as archive:
                 for file in part:
                     archive.add(file, file.name)
-    options = OPTIONS | {"encoder": "efficientnet-lite0", "estimator": "logistic", "explain": True}
+    encoder = EfficientNetLite0(size=64)
+    options = OPTIONS | {"encoder": encoder, "estimator": "logistic", "explain": True}
     folder = evaluate(**sources(tmp_path / "plain"), **options)
     archives = evaluate(**sources(tmp_path / "tar"), engine=RayEngine(workers=2), **options)
     assert archives.to_json() == folder.to_json()
