@@ -17,8 +17,10 @@ from benchmarks import datasets
 from benchmarks.laws import Mixture
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES, diagnose_pair
 from tradeoff.curves.estimate import estimate_curve
+from tradeoff.evaluation.findings import findings_of
 from tradeoff.evaluation.verdict import verdict_of
-from tradeoff.metrics.family import MeasuredCurve
+from tradeoff.metrics.copies import measure as measure_copies
+from tradeoff.metrics.family import MeasuredCurve, Request
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
@@ -199,6 +201,7 @@ class Run:
         share: True share of the fault.
         difference: Lower limit of the distance, if a difference is established.
         limits: First lower limit of each kind that is established.
+        findings: Names of everything that is found, copies included.
         at_most: Largest loss of recall that is not ruled out, if that is stated.
         enough: Number of samples that would decide about recall, if that is stated.
         controlled: Whether controls were run.
@@ -208,6 +211,7 @@ class Run:
     share: float
     difference: float | None
     limits: Mapping[str, float]
+    findings: tuple[str, ...] = ()
     at_most: float | None = None
     enough: int | None = None
     controlled: bool = False
@@ -228,11 +232,14 @@ def measured(drawn: Drawn, fault: Fault, seed: int, controls: bool) -> Run:
     """The verdict of one run; controls are run only where recall is not lost."""
     verdict, diagnosis = judge(drawn.pair, seed, controls=controls)
     outcomes = {"precision": verdict.precision, "recall": verdict.recall}
+    keys = ("copies.of_real", "copies.within")
+    scores = measure_copies(drawn.pair, Request(keys=keys)).scores if fault.copies else {}
     return Run(
         kind=fault.kind,
         share=drawn.share,
         difference=verdict.difference,
         limits={kind: out.losses[0].at_least for kind, out in outcomes.items() if out.losses},
+        findings=tuple(finding.name for finding in findings_of(verdict, scores)),
         at_most=verdict.recall.at_most,
         enough=verdict.recall.enough,
         controlled=diagnosis is not None,

@@ -69,6 +69,7 @@ class Case:
         labeled: Whether controls know the classes.
         found: Least share of runs in which a difference must be established.
         named: Least share of runs in which the right kind must be established.
+        not_fine: Least share of runs in which something must be found, copies included.
         bounded: Least share of runs in which losses of recall above 0.2 must be ruled out.
     """
 
@@ -81,6 +82,7 @@ class Case:
     labeled: bool = True
     found: float | None = None
     named: float | None = None
+    not_fine: float | None = None
     bounded: float | None = None
 
     def __str__(self) -> str:
@@ -122,6 +124,8 @@ class Case:
             "runs": total,
             "difference": float(np.mean([one.difference is not None for one in found])),
         }
+        if self.not_fine is not None:
+            row["found"] = float(np.mean([bool(one.findings) for one in found]))
         if kind is not None:
             limits = [one.limits[kind] for one in found if kind in one.limits]
             row["kind"] = len(limits) / total
@@ -160,6 +164,7 @@ class Case:
             add("kind missed", [kind not in one.limits for one in found], _complement(self.named))
             bounded = [one for one in found if one.at_most is not None]
             add("false bound", [one.is_falsely_bounded for one in bounded], _WRONG)
+        add("called fine", [not one.findings for one in found], _complement(self.not_fine))
         missed = [one.difference is None for one in found]
         add("difference missed", missed, _complement(self.found))
         return bars
@@ -332,8 +337,8 @@ def _none(
 
 
 def _not_fine(data: str, fault: Fault, real: int) -> Case:
-    """Copies and blur must not be called fine: a difference is established."""
-    return Case(data=data, fault=fault, real=real, runs=FEW_RUNS, found=0.9)
+    """Copies and blur must not be called fine."""
+    return Case(data=data, fault=fault, real=real, runs=FEW_RUNS, not_fine=0.9)
 
 
 ADVICE = (

@@ -1,5 +1,7 @@
 """The verdict on real data at reduced size, and the counting of the benchmark."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
@@ -55,6 +57,15 @@ def test_copies_are_of_ten_real_samples(numbers):
     assert set(generated) <= set(real)
     drawn = faults.draw(numbers, near, real=100, generated=200, seed=1)
     assert drawn.pair.generated.distinct == 200
+
+
+def test_exact_copies_are_not_called_fine():
+    exact = faults.COPIES[1]
+    case = Case(data="tumors", fault=exact, real=100, runs=2, not_fine=0.9)
+    found = [faults.measured(case.draw(seed), exact, seed, False) for seed in range(2)]
+    assert all({"memorized", "repeats itself"} <= set(one.findings) for one in found)
+    assert case.row(found)["ratio"] == 0.0
+    assert case.row([replace(one, findings=()) for one in found])["ratio"] > 1.0
 
 
 def test_an_exhausted_pool_gives_fewer_samples(numbers):
