@@ -165,7 +165,6 @@ def color_image(sample: Sample) -> Any:
         >>> color_image(Sample("gray", np.full((2, 3, 1), 9, np.uint8))).getpixel((0, 0))
         (9, 9, 9)
     """
-    pillow = import_extra("PIL.Image", extra="images", purpose="Reading images")
     content = sample.content
     if isinstance(content, bytes):
         content = decode_image(sample.id, content)
@@ -173,6 +172,7 @@ def color_image(sample: Sample) -> Any:
         raise UnreadableError("An image must be bytes or pixels of two or three dimensions.")
     if content.dtype != np.uint8:
         raise UnreadableError(f"Pixels must be whole numbers, uint8. Got {content.dtype}.")
+    pillow = import_extra("PIL.Image", extra="images", purpose="Reading images")
     gray = content.ndim == 3 and content.shape[2] == 1
     try:
         return _in_color(pillow, pillow.fromarray(content[:, :, 0] if gray else content))
