@@ -17,6 +17,7 @@ from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain import Explanation
 from tradeoff.explain.explain import explain_pair
+from tradeoff.explain.filtering import filtering_of
 from tradeoff.explain.groups import _cluster, examples_of, nearest_of_other
 from tradeoff.explain.names import class_name, rule_name, words_name
 from tradeoff.explain.previews import preview_of
@@ -142,6 +143,21 @@ def test_dropping_the_least_realistic_would_improve_precision(explained):
     assert losses == sorted(losses, reverse=True)
     assert rows[0].precision_low > 0
     assert losses[-1] < losses[0] - 0.05
+
+
+def test_filtering_does_not_depend_on_the_order_of_samples():
+    rng = np.random.default_rng(0)
+    sides = {"real": rng.normal(size=(900, 2)), "generated": rng.normal(0.5, 1.0, (900, 2))}
+    settings = {"estimator": "logistic", "factors": (3.0, 3.0), "level": 0.95, "seed": 0}
+
+    def filtered(order):
+        pair = Pair.of(**{name: x[order] for name, x in sides.items()})
+        single = pr_curve(
+            **{side.name: side.x for side in pair}, folds=1, estimator="logistic", progress=False
+        )
+        return filtering_of(pair, single, **settings)
+
+    assert filtered(np.arange(900)) == filtered(rng.permutation(900))
 
 
 def test_a_column_of_labels_may_be_missing_among_generated_samples(labeled, tmp_path):

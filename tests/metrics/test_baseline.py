@@ -6,7 +6,7 @@ import pytest
 from tradeoff.metrics import Request, Score
 from tradeoff.metrics.baseline import baseline_of, fewest_real
 from tradeoff.metrics.copies import measure as measure_copies
-from tradeoff.metrics.moments import measure_frechet
+from tradeoff.metrics.moments import measure_frechet, measure_kernel
 from tradeoff.samples import Pair
 
 
@@ -83,7 +83,7 @@ def test_recall_takes_parts_of_the_size_of_the_generated_side():
 
 @pytest.mark.torch
 @pytest.mark.parametrize(
-    "key", ["frechet.distance", "knn.precision", "knn.recall", "clipped.density"]
+    "key", ["frechet.distance", "knn.precision", "knn.recall", "clipped.density", "copies.within"]
 )
 def test_the_order_of_rows_does_not_matter(key):
     pair = pair_of(120, 80)
@@ -91,6 +91,14 @@ def test_the_order_of_rows_does_not_matter(key):
     first, second = (baseline_of(key, p, request()) for p in (pair, turned))
     assert first.value == pytest.approx(second.value, rel=1e-9)
     assert first.error == pytest.approx(second.error, rel=1e-6)
+
+
+def test_the_kernel_distance_does_not_depend_on_the_order_of_samples():
+    """Its subsets are smaller than the smaller side, so another order would choose others."""
+    pair, key = pair_of(1100, 1300), "kernel.distance"
+    turned = Pair.of(real=pair.real.x[::-1], generated=pair.generated.x[::-1])
+    first, second = (measure_kernel(one, request(key)).scores[key].value for one in (pair, turned))
+    assert first == pytest.approx(second, rel=1e-9)
 
 
 def test_samples_without_variance():

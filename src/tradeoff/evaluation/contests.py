@@ -233,7 +233,7 @@ class Drawing:
         if callable(made):
             return cls(generate)
         side = embedded(made)
-        rows = side.x[np.argsort(side.draws_for(settings.seed), kind="stable")]
+        rows = side.x[side.order_for(settings.seed)]
 
         def take(drawn: int, n: int) -> Drawn:
             found = rows[drawn : drawn + n]

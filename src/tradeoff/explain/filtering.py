@@ -55,8 +55,12 @@ def filtering_of(
         level: Confidence level of each limit.
         seed: Seed of the halves and of the estimator.
     """
-    training = [np.flatnonzero(~side.counted) for side in single.sides]
-    counted = [side.x[held.counted] for side, held in zip(pair, single.sides, strict=True)]
+    training, counted = [], []
+    for side, held in zip(pair, single.sides, strict=True):
+        order = side.order_for(seed + 1)  # not the seed of the split, which follows content too
+        is_counted = held.counted[order]
+        training.append(order[~is_counted])
+        counted.append(side.x[order[is_counted]])
     if min(len(rows) for rows in training) < _FEWEST:
         return ()
     rng = np.random.default_rng(seed)

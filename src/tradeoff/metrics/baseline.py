@@ -174,8 +174,8 @@ def _recall(real: Side, size: int, request: Request) -> Baseline:
     n = len(real)
     if _SAME_SIZE * size >= n:
         return _precision(real, size, request)
-    order = np.argsort(real.draws_for(request.seed), kind="stable")
-    parts = order[: (size + 1) * min(_MOST_PARTS, n // (size + 1))].reshape(-1, size + 1)
+    rows = (size + 1) * min(_MOST_PARTS, n // (size + 1))
+    parts = real.order_for(request.seed)[:rows].reshape(-1, size + 1)
     found = [
         inside_others(
             own_neighbors(real.x[part], ranks=request.k, progress=request.progress), request.k
@@ -197,7 +197,7 @@ def _share(passed: npt.NDArray[np.bool_]) -> Baseline:
 
 
 def _realism(real: Side, size: int, request: Request) -> Baseline | None:
-    rows = np.argsort(real.draws_for(request.seed), kind="stable")[:_REALISM_ROWS]
+    rows = real.order_for(request.seed)[:_REALISM_ROWS]
     known = neighbors_of(real, request.k + 1, progress=request.progress)
     found = np.sort(realism(real.x, known, request.k, rows))
     half = 0.5 / np.sqrt(len(rows))
@@ -264,8 +264,7 @@ def _copies_of_real(real: Side, size: int, request: Request) -> Baseline:
 
 def _copies_within(real: Side, size: int, request: Request) -> Baseline:
     """Among as many samples as are counted on the generated side."""
-    order = np.random.default_rng(request.seed).permutation(len(real))
-    keys = real.keys[order[:size]]
+    keys = real.keys[real.order_for(request.seed)[:size]]
     return Baseline(float(is_repeated(keys).mean()), error_of_repeats(keys))
 
 

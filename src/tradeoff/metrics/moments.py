@@ -26,9 +26,10 @@ def measure_frechet(pair: Pair, request: Request) -> Measured:
 
 def measure_kernel(pair: Pair, request: Request) -> Measured:
     """The kernel distance, averaged over subsets."""
+    real, generated = (side.x[side.order_for(request.seed)] for side in pair)
     value = kernel_distance(
-        real=pair.real.features,
-        generated=pair.generated.features,
+        real=real,
+        generated=generated,
         subset_size=min(_SUBSET, *pair.sizes.values()),
         seed=request.seed,
         progress=request.progress,

@@ -109,6 +109,10 @@ class Side(Result):
         first = 0 if self.name == "real" else _OTHER_SIDE
         return self.remember(("draws", seed), lambda: draw_keys(self.keys_for(seed), first=first))
 
+    def order_for(self, seed: int) -> npt.NDArray[np.intp]:
+        """Indices in a random order that depends on the samples, not on the order of the rows."""
+        return np.argsort(self.draws_for(seed), kind="stable")
+
     @property
     def distinct(self) -> int:
         """Number of samples with different features."""
@@ -130,14 +134,14 @@ class Side(Result):
         """Two halves by content, each in an order that follows content too."""
 
         def compute() -> tuple[Side, Side]:
-            order = np.argsort(self.draws_for(seed), kind="stable")
+            order = self.order_for(seed)
             return self.take(order[::2]), self.take(order[1::2])
 
         return self.remember(("halves", seed), compute)
 
     def parted(self, first: int, second: int, seed: int) -> tuple[Side, Side]:
         """Two disjoint parts of given sizes by content, each in an order that follows it too."""
-        order = np.argsort(self.draws_for(seed), kind="stable")
+        order = self.order_for(seed)
         return self.take(order[:first]), self.take(order[first : first + second])
 
     def take(self, rows: npt.NDArray[np.integer[Any]] | slice) -> Side:
