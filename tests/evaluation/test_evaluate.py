@@ -110,6 +110,17 @@ def test_nothing_of_an_earlier_result_is_left_in_its_folder(tmp_path, curve_only
     assert Evaluation.load(tmp_path).explanation is None
 
 
+def test_a_folder_holds_one_result(tmp_path, curve_only):
+    both = Comparison({"a": curve_only, "b": curve_only}, ())
+    for result, other in ((both, curve_only), (curve_only, both)):
+        result.save(tmp_path, overwrite=True)
+        with pytest.raises(InvalidInputError, match="exists already"):
+            other.save(tmp_path)
+        other.save(tmp_path, overwrite=True)
+        with pytest.raises(InvalidInputError, match="must hold"):
+            type(result).load(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -26,6 +26,7 @@ from tradeoff.evaluation.pipeline import open_both
 from tradeoff.evaluation.result import (
     Evaluation,
     Paged,
+    empty_folder,
     evaluation_files,
     read_explanation,
     read_samples,
@@ -179,7 +180,7 @@ class Comparison(Paged, Result):
         """
         folder = Path(folder)
         check_outputs(comparison_files(folder, self.evaluations), overwrite=overwrite)
-        folder.mkdir(parents=True, exist_ok=True)
+        empty_folder(folder)
         (folder / "comparison.json").write_text(self.to_json(), encoding="utf-8")
         for name, evaluation in self.evaluations.items():
             evaluation.save(folder / _as_folder(name), overwrite=overwrite)
@@ -205,12 +206,9 @@ class Comparison(Paged, Result):
 
 
 def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:
-    """Files that :meth:`Comparison.save` writes into a folder."""
-    places = (folder / _as_folder(name) for name in models)
-    return [
-        folder / "comparison.json",
-        *(file for place in places for file in evaluation_files(place)),
-    ]
+    """Files of results in a folder and in those of the models."""
+    places = (folder, *(folder / _as_folder(name) for name in models))
+    return [file for place in places for file in evaluation_files(place)]
 
 
 @by_name

@@ -254,9 +254,7 @@ class Evaluation(Paged, Result):
         """
         folder = Path(folder)
         check_outputs(evaluation_files(folder), overwrite=overwrite)
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in evaluation_files(folder):
-            file.unlink(missing_ok=True)  # of an earlier result, which may have had more of them
+        empty_folder(folder)
         (folder / "evaluation.json").write_text(self.to_json(), encoding="utf-8")
         if self.explanation is not None:
             text = self.explanation.to_json()
@@ -315,9 +313,16 @@ def read_explanation(folder: Path) -> Explanation | None:
 
 
 def evaluation_files(folder: Path) -> list[Path]:
-    """Files that :meth:`Evaluation.save` writes into a folder."""
-    texts = [folder / "evaluation.json", folder / _EXPLANATION]
+    """Files of a result in a folder, which holds one evaluation or one comparison."""
+    texts = [folder / name for name in ("evaluation.json", "comparison.json", _EXPLANATION)]
     return [*texts, *(folder / f"{side}.parquet" for side in _SIDES)]
+
+
+def empty_folder(folder: Path) -> None:
+    """Make a folder for a result, without the files of an earlier one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in evaluation_files(folder):
+        file.unlink(missing_ok=True)
 
 
 def _values(column: Any) -> npt.NDArray[Any]:
