@@ -161,16 +161,24 @@ LAWS = {
     "variance 1/i, 64 columns": (decaying, 64),
     "copies, 8 columns": (repeated, 8),
 }
+MANY = 5000
 FEW = ("frechet.distance", "knn.precision", "knn.recall", "knn.authenticity", "knn.coverage")
-"""Metrics of cases with 5,000 samples."""
-TESTS = sum(len(FEW if max(sizes) == 5000 else METRICS) for sizes in SIZES) * len(LAWS)
+"""Metrics of cases with 5,000 samples, and the distributions that they are drawn from."""
+FEW_LAWS = ("Gaussian, 64 columns", "five clusters, 8 columns", "variance 1/i, 64 columns")
+GRID = [(name, sizes) for name in LAWS for sizes in SIZES if max(sizes) < MANY or name in FEW_LAWS]
 
+
+def metrics_of(sizes: tuple[int, int]) -> tuple[str, ...]:
+    """Metrics that are compared at these sizes."""
+    return FEW if max(sizes) == MANY else METRICS
+
+
+TESTS = sum(len(metrics_of(sizes)) for _, sizes in GRID)
 CASES: dict[str, Callable[[], Row]] = {
     f"{name}, {sizes[0]:,} against {sizes[1]:,}": partial(
-        case, draw, sizes, columns=columns, metrics=FEW if max(sizes) == 5000 else METRICS
+        case, LAWS[name][0], sizes, columns=LAWS[name][1], metrics=metrics_of(sizes)
     )
-    for name, (draw, columns) in LAWS.items()
-    for sizes in SIZES
+    for name, sizes in GRID
 }
 
 if __name__ == "__main__":
