@@ -84,7 +84,7 @@ RESULTS = {
     "SweepPoint": "tradeoff.evaluation.sweeps:SweepPoint",
     "TestedDifference": "tradeoff.curves.comparison:TestedDifference",
     "Verdict": "tradeoff.evaluation.verdict:Verdict",
-    "Wish": "tradeoff.evaluation.sweeps:Wish",
+    "Wish": "tradeoff.evaluation.wishes:Wish",
 }
 """Classes that JSON may hold, by name."""
 _NUMBERS = re.compile("(bool|u?int(8|16|32|64)|float(16|32|64))")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from benchmarks import datasets, faults, verdict_grid
+from benchmarks import bench_verdict, datasets, faults
+from benchmarks.bench_verdict import Advice, Bar, Case
 from benchmarks.datasets import Labeled
 from benchmarks.faults import FOREIGN, NONE, Data, Drawn, Run, dropped, invented
-from benchmarks.verdict_grid import Advice, Bar, Case
 from tradeoff.samples import Pair
 
 FILMS, TWEETS = 0, 2
@@ -118,7 +118,7 @@ def test_advice_must_be_right_in_65_to_95_percent(hits, passes):
 
 
 def test_advice_that_is_too_large_counts_as_too_large(monkeypatch):
-    monkeypatch.setattr(verdict_grid, "advised_counts", lambda *_: [1e5] * 19 + [None])
+    monkeypatch.setattr(bench_verdict, "advised_counts", lambda *_: [1e5] * 19 + [None])
     row = Advice(data="table", fault=dropped(2, 10)).measure()
     assert (row["too large to try"], row["runs"], row["kind"]) == (19, 0, 1.0)
     assert row["ratio"] > row["bar"]
@@ -130,10 +130,10 @@ def test_errors_are_pooled_over_cases():
         "two": {"runs": 60, "wrong kind": 8},
         "three": {"runs": 150, "false alarms": 4},
     }
-    row = verdict_grid.pooled("wrong kind", rows)
+    row = bench_verdict.pooled("wrong kind", rows)
     assert (row["runs"], row["wrong kind"]) == (100, 11)
     assert row["ratio"] == 1.0
-    assert verdict_grid.pooled("false bound", rows)["runs"] == 8
+    assert bench_verdict.pooled("false bound", rows)["runs"] == 8
 
 
 def verdicts(data, fault, size, runs):

@@ -99,6 +99,54 @@ def test_gates(paths):
     assert evaluate_command(paths, "--fail-over", "curve.area=0.1").exit_code == 1
 
 
+def test_a_gate_does_not_pass_what_could_not_be_estimated(paths, tmp_path):
+    """Six samples, repeated: every curve is possible."""
+    six = np.repeat(np.load(paths / "good.npy")[:6], 60, axis=0)
+    np.save(tmp_path / "six.npy", six)
+    gate = ("--fail-under", "curve.recall=0.8", "--quiet")
+    done = evaluate_command(paths, *gate, generated=tmp_path / "six.npy")
+    assert done.exit_code == 1
+    assert "curve.recall = 1.000 [0.000, 1.000] could not be estimated" in done.stderr
+    assert "warning: A side consists mostly of repeats" in done.stderr
+
+
+def test_quiet_tells_of_broken_samples(paths, tmp_path):
+    holes = np.load(paths / "good.npy")
+    holes[:300] = np.nan
+    np.save(tmp_path / "holes.npy", holes)
+    done = evaluate_command(paths, "--quiet", generated=tmp_path / "holes.npy")
+    assert "broken: 300 generated samples could not be read" in done.stderr
+
+
+def test_a_gate_on_a_score_that_a_protocol_lacks_is_told_before_the_work(paths):
+    options = ("--protocol", "prdc-2020", "--fail-under", "curve.recall=0.8")
+    sources = ("--real", paths / "real.npy", "--generated", paths / "half.npy")
+    done = tradeoff("evaluate", *sources, *options)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "not among knn.precision, knn.recall, knn.density, knn.coverage" in done.stderr
+
+
+def test_copies_widen_the_intervals_of_a_plan_and_of_a_pool(paths, tmp_path):
+    rng = np.random.default_rng(1)
+    once, real = rng.normal(0.5, 1, (250, 2)), rng.normal(size=(1000, 2))
+    sets = {"once": rng.normal(0.5, 1, (1000, 2)), "copies": np.repeat(once, 4, axis=0)}
+    np.save(tmp_path / "real.npy", real)
+    widths = {}
+    for name, rows in sets.items():
+        np.save(tmp_path / f"{name}.npy", rows)
+        sides = ("--real", tmp_path / "real.npy", "--generated", tmp_path / f"{name}.npy")
+        options = (*sides, "--estimator", "logistic", "--quiet")
+        plan = tradeoff("budget", *options)
+        pool = tradeoff("filter", *options, "--budget", "2", "--ids", tmp_path / f"{name}.txt")
+        widths[name] = [_width(done.stdout.splitlines()[1]) for done in (plan, pool)]
+    assert np.all(np.array(widths["copies"]) > 1.3 * np.array(widths["once"]))
+
+
+def _width(row):
+    low, high = row.split("\t")[3].split("[")[1].rstrip("]").split(", ")
+    return float(high) - float(low)
+
+
 def test_pictures(paths, tmp_path):
     assert evaluate_command(paths, "--plot", tmp_path / "one.png").exit_code == 0
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from unittest import mock
 
 import joblib
 import numpy as np
@@ -131,6 +132,27 @@ def test_tied_models_are_left_undecided(rng, real):
     assert (found.answer, found.best) == ("undecided", ("A", "B"))
     assert len(found.looks) == 6
     assert found.looks[-1].low < 0 < found.looks[-1].high
+    assert found.sentences[0].endswith("A and B cannot be told apart by recall at λ = 0.4.")
+
+
+@pytest.mark.parametrize("question", ["recall > 1", "recall < 0", "recall at 2 > 0.5"])
+def test_bounds_that_are_never_crossed_are_refused(real, question):
+    with pytest.raises(InvalidInputError, match="must lie between 0 and"):
+        decide(real=real, generated=real, question=question, **QUICK)
+
+
+def test_limits_of_a_share_lie_between_0_and_its_largest_value(rng, real):
+    found = decide(real=real, generated=shifted(rng, 0.0), question="recall at 2 > 0.45", **QUICK)
+    assert all(0 <= look.low <= look.high <= 0.5 for look in found.looks)
+
+
+def test_a_path_that_does_not_exist_is_told_before_real_samples_are_embedded(real):
+    with (
+        mock.patch("tradeoff.evaluation.pipeline.Reference.embed") as embed,
+        pytest.raises(InvalidInputError, match="does not exist"),
+    ):
+        decide(real=real, generated="nowhere.npy", question="recall > 0.5", **QUICK)
+    assert not embed.called
 
 
 def test_what_the_real_side_hides_is_told_before_sampling(rng):
@@ -272,7 +294,7 @@ def test_the_command_answers_about_one_model_and_several(rng, real, tmp_path):
         (("curve.recall", "--generated", "made.npy"), "give several models by name"),
         (("curve.recall > 0.6", "--generated", "made.npy", "--wait", "1"), "must be a folder"),
         (("curve.recall > 0.6",), "`--generated` must be given"),
-        (("curve.recall > 60", "--generated", "made.npy"), "must lie between 0 and 1. Got 60"),
+        (("curve.recall > 60", "--generated", "made.npy"), "must lie between 0 and 1, which are"),
         (
             ("curve.recall > 0.6", "--generated", "made.npy", "--ledger", "made.npy/kept"),
             "cannot be created",

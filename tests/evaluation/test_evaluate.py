@@ -15,6 +15,7 @@ from tradeoff.inference.losses import Loss, Losses
 from tradeoff.metrics import Measured
 from tradeoff.metrics.registry import FAMILIES, all_metrics, resolve_keys
 from tradeoff.metrics.score import Score
+from tradeoff.report.text import leaderboard_of
 from tradeoff.samples import Pair
 from tradeoff.settings import Settings
 
@@ -276,7 +277,7 @@ def test_each_finding_has_the_sentence_of_its_loss():
 
 def warnings(scores, real=1000, generated=1000, columns=10, diagnosis=None, **options):
     pair = Pair.of(real=np.ones((real, columns)), generated=np.ones((generated, columns)))
-    curve = mock.Mock(has_few_values=False, diagnosis=diagnosis)
+    curve = mock.Mock(diagnosis=diagnosis)
     measured = Measured(scores=scores, curve=curve)
     return " ".join(warnings_of(measured, Settings(**options), pair.sizes, pair.columns))
 
@@ -327,6 +328,38 @@ def test_a_few_values_repeated_are_not_taken_for_many_samples():
     for advice in ("Detecting a loss", "to detect a loss"):
         assert advice not in str(result)  # more of them would not help
     assert "would have been found" not in str(result)
+
+
+@pytest.mark.parametrize("distinct", [1, 4])
+def test_a_model_that_makes_one_sample_is_a_finding(distinct):
+    few = np.repeat(REAL[:distinct] + 0.5, 300, axis=0)
+    result = evaluate(real=REAL, generated=few, metrics=("curve", "copies"), **QUICK)
+    assert [finding.name for finding in result.findings] == ["repeats itself"]
+    assert not result["curve.recall"].is_known
+
+
+def test_a_model_that_repeats_itself_is_ranked_last():
+    few = np.repeat(REAL[:6], 60, axis=0)
+    models = {"collapsed": few, "half": HALF}
+    result = compare(real=REAL, generated=models, metrics="curve", **QUICK)
+    header, _ = leaderboard_of(result)
+    assert header[2:] == ("half", "collapsed")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (HALF[:, :2], "same number of columns. Got 3 in `real` and 2 in `c`"),
+        (HALF[:15], "`c` must hold at least 20 samples"),
+    ],
+)
+def test_a_mistake_in_the_last_model_is_told_before_the_first_is_measured(wrong, message):
+    with (
+        mock.patch("tradeoff.evaluation.pipeline.measure") as measure,
+        pytest.raises(InvalidInputError, match=message),
+    ):
+        compare(real=REAL, generated={"a": HALF, "b": HALF, "c": wrong}, **QUICK)
+    assert not measure.called
 
 
 def test_a_few_values_repeated_are_not_called_fine():
@@ -458,7 +491,7 @@ def test_holm():
 def test_what_compare_refuses():
     with pytest.raises(InvalidInputError, match="at least two models by name. Got 1"):
         compare(real=REAL, generated={"one": HALF}, **QUICK)
-    with pytest.raises(InvalidInputError, match="`generated` must be a Mapping"):
+    with pytest.raises(InvalidInputError, match="`generated` must hold the samples of each model"):
         compare(real=REAL, generated=HALF, **QUICK)
     with pytest.raises(InvalidInputError, match="names in `generated` must be text. Got 1"):
         compare(real=REAL, generated={1: HALF, 2: HALF}, **QUICK)

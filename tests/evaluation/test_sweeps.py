@@ -8,7 +8,7 @@ import pytest
 from tests.cli.run import tradeoff
 from tradeoff import sweep
 from tradeoff.evaluation import Sweep
-from tradeoff.evaluation.sweeps import Wish
+from tradeoff.evaluation.wishes import Wish
 from tradeoff.exceptions import InvalidInputError
 
 OPTIONS = {"estimator": "gaussians", "progress": False}
@@ -53,6 +53,51 @@ def test_a_condition_can_be_refuted_and_is_never_called_certain(real, made):
     nothing = sweep(real=real[:, :1] * 20, generated=narrow, wish=wish, **OPTIONS)
     assert nothing.best is None
     assert "No value qualifies" in nothing.sentences[0]
+
+
+def test_if_no_value_reaches_a_condition_the_closest_one_is_named():
+    """Few samples refute none of them."""
+    real, rng = np.random.default_rng(3).normal(size=(300, 2)), np.random.default_rng(0)
+    few = {scale: rng.normal(0, scale, (60, 2)) for scale in (0.45, 0.55, 1.9)}
+    wish = "highest precision with recall at least 0.9"
+    found = sweep(real=real, generated=few, wish=wish, **OPTIONS)
+    reached = {point.value: point.recall for point in found.points}
+    assert found.best is not None
+    assert reached[found.best] == max(reached.values()) < 0.9
+    assert found.sentences[0].startswith("No value has a measured recall of 0.9 or more; ")
+    assert f"{found.best} is closest, with {reached[found.best]:.3f}" in found.sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimator": "logistc"}, "logistc"),
+        ({"metrics": "knn"}, "must contain the curve"),
+        ({"level": 95}, "`level`"),
+        ({"real": "nowhere.npy"}, "does not exist"),
+        ({"n": 5}, "at least 20 samples"),
+        ({"values": (0.5,)}, "at least two values of the knob. Got 1"),
+        ({"values": 0.5}, "must list values"),
+        ({"generate": 3}, "must be a function"),
+        ({"values": (0.5, 0.50)}, "given once"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_generated(real, options, message):
+    called = []
+
+    def generate(value, n):
+        called.append(value)
+        return real
+
+    given = {"real": real, "generate": generate, "values": (0.5, 1.0)} | OPTIONS | options
+    with pytest.raises(InvalidInputError, match=message):
+        sweep(**given)
+    assert called == []
+
+
+def test_lists_are_values_of_two_knobs(real):
+    found = sweep(real=real, generate=lambda _, n: real[:n], values=([1, 2], [3, 4]), **OPTIONS)
+    assert [point.value for point in found.points] == ["1, 2", "3, 4"]
 
 
 def test_the_f_score_is_highest_where_its_known_value_is(real, made):

@@ -54,6 +54,24 @@ def test_words_among_numbers_make_categories():
     assert encoder.categories == (("size", ("1", "large")),)
 
 
+@pytest.mark.parametrize("values", [("true", "false"), ("TRUE", "FALSE"), (1, 0), (1.0, 0.0)])
+def test_truth_values_are_the_same_however_they_are_written(values):
+    encoder = TableEncoder.fit([{"ok": True}, {"ok": False}])
+    written = encode(encoder, [{"ok": value} for value in values])
+    np.testing.assert_array_equal(written, encode(encoder, [{"ok": True}, {"ok": False}]))
+
+
+def test_columns_of_which_nothing_is_known_are_warned_of():
+    days = [{"day": f"2020-01-{i:03d}", "color": "red"} for i in range(300)]
+    encoder = TableEncoder.fit(days)
+    later = [{"day": f"2035-01-{i:03d}", "color": "Red"} for i in range(300)]
+    sides = {"real": encode(encoder, days), "generated": encode(encoder, later)}
+    color, day = encoder.warnings(**sides)
+    assert color.startswith("Most generated values of the column `color` do not occur")
+    assert day.startswith("Most values of the column `day` are not told apart")
+    assert encoder.warnings(real=sides["real"], generated=sides["real"]) == (day,)
+
+
 def test_many_categories_share_a_column():
     encoder = TableEncoder.fit([{"id": f"row {i}"} for i in range(200)] + [{"id": "row 7"}])
     assert len(encoder.columns) == 52

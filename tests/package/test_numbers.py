@@ -27,6 +27,13 @@ FIGURES = {
     "(Sajjadi et al.) 0.125": "real > CIFAR-10, N = 5,000, mean > sajjadi-2018: error > .3f",
     "tradeoff reports 0.873": "real > CIFAR-10, N = 5,000, q = 10 > ours: recall, precision[1]",
     "the true precision is 0.50": "real > CIFAR-10, N = 5,000, q = 10 > true recall, precision[1]",
+    "difference was reported in 55": "verdict > all cases, false alarms > false alarms",
+    "reported in 55 of 2030": "verdict > all cases, false alarms > runs",
+    "loss was named in 1": "verdict > all cases, wrong kind > wrong kind",
+    "named in 1 of 805": "verdict > all cases, wrong kind > runs",
+    "above the true loss in 3": "verdict > all cases, limit above truth > limit above truth",
+    "in all of 40": "verdict > images, N = 500, 20% foreign > runs",
+    "of ten in 8 of 10": "verdict > images, N = 500, 2 of 10 classes dropped > runs",
     "they take 0.9": "neighbors > 2,048 columns > ratio > .1f",
     "and 1.3": "neighbors > 384 columns > ratio > .1f",
     "takes 0.3": "memory > 1,000,000 + 20,000, 64 columns, stored reference > gigabytes > .1f",
@@ -46,12 +53,17 @@ EVERYWHERE = {
 """Constants of the library, with what they are."""
 
 HERE = {
-    "README.md": {"30%": "how the samples of the transcript were made", "2.0": "the license"},
+    "README.md": {
+        "30%": "how the samples of the transcript were made",
+        "20%": "a fault that was planted",
+        "2.0": "the license",
+    },
     "quickstart.md": {"30%": "how the samples were made", "0.70": "how the samples were made"},
     "benchmarks.md": {
         "0.1": "a difference that was set",
         "7%": "a bar, also in the benchmark",
-        "1.5": "a bar, also in the benchmark",
+        "1.5": "a bar, and the width of a blur, both in the benchmarks",
+        "1%": "the level of a test, also in the benchmark",
         "0.146": "computed from the distribution of the benchmark",
     },
     "stopping.md": {"0.6": "an example of a bar"},
@@ -59,6 +71,8 @@ HERE = {
         "0.9": "an example of a share",
         "0.02": "two standard errors of that share",
         "0.01": "two standard errors of that share",
+        "20%": "a fault that was planted",
+        "50%": "a fault that was planted",
     },
     "curves.md": {
         "20%": "the example above it",

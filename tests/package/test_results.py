@@ -31,8 +31,9 @@ from tradeoff.engine.local import Embedded
 from tradeoff.evaluation import Comparison, Finding, Reference, SampleValues, compare
 from tradeoff.evaluation.comparison import Difference
 from tradeoff.evaluation.decisions import Decision, Look, Question
-from tradeoff.evaluation.sweeps import Wish, sweep
+from tradeoff.evaluation.sweeps import sweep
 from tradeoff.evaluation.verdict import Outcome
+from tradeoff.evaluation.wishes import Wish
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain.result import (
     ClassLoss,
@@ -181,7 +182,7 @@ MAKE = {
     "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
     "Sweep": a_sweep,
     "SweepPoint": lambda: a_sweep().points[0],
-    "Question": lambda: Question.parse("recall at λ = 2 > 0.5"),
+    "Question": lambda: Question.parse("recall at λ = 2 > 0.4"),
     "Look": lambda: LOOK,
     "Decision": lambda: Decision(
         question="recall > 0.5", answer="yes", best=(LONG,), looks=(LOOK,), samples={LONG: 500},

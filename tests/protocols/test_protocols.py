@@ -43,6 +43,7 @@ def test_results_say_what_they_are(name):
     result = run(name, gaussians(3, 1).draw(100, 0))
     assert result.protocol == name
     assert result.provenance["settings"] == repr(PROTOCOLS[name].recipe)
+    assert tuple(result.scores) == PROTOCOLS[name].recipe.keys
     assert all("." in key for key in result.scores)
 
 

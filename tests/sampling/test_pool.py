@@ -44,12 +44,19 @@ def test_a_number_to_keep():
         ({"budget": 2.0, "keep": 3}, "and not both"),
         ({"keep": 5000}, "`keep` must be at most the pool, 1200"),
         ({"budget": 0.5}, "`budget` must be at least 1"),
-        ({"keep": 10}, "At least 20 samples must be kept"),
+        ({"keep": 10}, "`keep` must be at least 20"),
     ],
 )
 def test_mistakes(options, message):
     with pytest.raises(InvalidInputError, match=message):
         filter_pool(real=REAL, generated=POOL, **QUICK, **options)
+
+
+def test_too_few_kept_samples_have_no_curve():
+    """Ten samples of the real distribution among ninety that are far from it."""
+    pool = np.concatenate((REAL[:10], REAL[10:100] + 30.0)) + 0.01
+    with pytest.raises(InvalidInputError, match="At least 20 samples must be kept"):
+        filter_pool(real=REAL, generated=pool, budget=10.0, **QUICK)
 
 
 def test_rows_are_chosen_with_their_probability():
@@ -92,7 +99,9 @@ def test_commands(tmp_path):
     assert curves["after"].precision(20.0) == pytest.approx(values[1][1], abs=1e-3)
     assert curves["before"].precision(20.0) < 0.6
     assert files["curves.png"].stat().st_size > 10_000
-    lost = tradeoff("filter", *sources, *options, "--keep", 9, "--ids", tmp_path / "no" / "ids.txt")
+    lost = tradeoff(
+        "filter", *sources, *options, "--keep", 30, "--ids", tmp_path / "no" / "ids.txt"
+    )
     assert "does not exist: create it first" in lost.stderr
     shown = tradeoff("filter", *sources, *options, "--keep", 100)
     assert len(shown.stdout.splitlines()) in (99, 100, 101)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,6 +17,10 @@ from tradeoff.cli.options import (
     take_sources,
     with_settings,
 )
+
+if TYPE_CHECKING:
+    from tradeoff.curves.estimate import CurveEstimate
+    from tradeoff.sampling import Plan
 
 __all__ = ["run"]
 
@@ -35,10 +40,14 @@ def run(
     from tradeoff.cli.output import print_table, trade_off_table
     from tradeoff.core.divergence import JensenShannon
     from tradeoff.curves import pr_curve
+    from tradeoff.curves.repeats import check_distinct
+    from tradeoff.inference.losses import judged_factor
+    from tradeoff.samples import Pair
     from tradeoff.sampling import plan_budget
 
     sources = take_sources(chosen, real=real, generated=generated)
     settings, made, reference = embed_sources(chosen, sources, progress=not quiet)
+    check_distinct(Pair.of(real=reference.side.features, generated=made.features))
     estimate = pr_curve(
         real=reference.side.features,
         generated=made.features,
@@ -48,9 +57,8 @@ def run(
         progress=not quiet,
     )
     plan = plan_budget(estimate.held_out)
-    header, rows = trade_off_table(
-        {f"{budget:g}": plan.held_out[budget] for budget in plan.budgets}
-    )
+    shown = {f"{budget:g}": partial(_shown, estimate, plan, budget) for budget in plan.budgets}
+    header, rows = trade_off_table(shown, judged_factor(estimate.held_out))
     # A lower bound of a divergence may be negative, and says nothing then.
     left = np.maximum(plan.divergence(JensenShannon()), 0.0)
     rows = [(*row, f"{value:.3f}") for row, value in zip(rows, left, strict=True)]
@@ -58,3 +66,17 @@ def run(
     few = f"Beyond {plan.enough:g} draws per kept sample the area under the curve hardly grows."
     none = "Rejection hardly changes the area under the curve."
     typer.echo(few if plan.enough > 1.0 else none, err=True)
+
+
+def _shown(
+    estimate: CurveEstimate, plan: Plan, budget: float, kind: str, lam: float
+) -> tuple[float, float, float]:
+    """Precision or recall under a budget with its limits, which know copies."""
+    from tradeoff.inference import curve_interval
+
+    groups, held_out = estimate.groups, plan.held_out[budget]
+    if groups.generated is not None:
+        keeps = plan.rules[budget].acceptance(estimate.held_out.generated) > 0
+        groups = groups._replace(generated=groups.generated[keeps])
+    limits = curve_interval(held_out, [lam], groups=groups)
+    return limits.around(held_out.curve().clipped(), kind)

@@ -61,7 +61,7 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Measure one model against real data."""
-    from tradeoff.cli.output import print_evaluation, write_result
+    from tradeoff.cli.output import print_evaluation, print_warnings, write_result
     from tradeoff.evaluation.pipeline import evaluate_sources
     from tradeoff.evaluation.result import evaluation_files
     from tradeoff.report import EvaluationDisplay
@@ -87,6 +87,7 @@ def run(
         typer.echo(result.to_json(curves=False))
     elif quiet:
         typer.echo("".join(f"{finding.sentence}\n" for finding in result.findings), nl=False)
+        print_warnings(result)
     else:
         print_evaluation(result)
     write_result(
@@ -109,25 +110,33 @@ def _passes(result: Evaluation, under: dict[str, float], over: dict[str, float])
         for key, limit in gates.items():
             score = result[key]
             fails = not (score.value >= limit if word == "below" else score.value <= limit)
-            failed = failed or fails
-            verdict = f"is {word}" if fails else f"is not {word}"
             text = f"{score.value_text} {score.interval_text}".rstrip()
-            state = "failed" if fails else "passed"
-            typer.echo(f"gate {state}: {key} = {text} {verdict} {limit:g}", err=True)
+            told = f"{text} is {word} {limit:g}" if fails else f"{text} is not {word} {limit:g}"
+            if not score.is_known:
+                fails, told = True, f"{text} could not be estimated"
+            failed = failed or fails
+            typer.echo(f"gate {'failed' if fails else 'passed'}: {key} = {told}", err=True)
     return not failed
 
 
 def check_gates(keys: tuple[str, ...], settings: Any) -> None:
     """A gate on a score that will not be measured is a mistake, and told before the work."""
+    from tradeoff._validation import check_choice
     from tradeoff.exceptions import InvalidInputError
     from tradeoff.metrics.registry import resolve_keys
+    from tradeoff.protocols import PROTOCOLS
 
-    if settings.protocol is not None or not keys:
-        return
-    measured = resolve_keys(settings.metrics)
+    protocol = settings.protocol
+    if protocol is None:
+        measured, else_add = resolve_keys(settings.metrics), ", or add it to --metrics"
+    else:
+        check_choice("protocol", protocol, PROTOCOLS)
+        measured, else_add = PROTOCOLS[protocol].recipe.keys, ""
     for key in keys:
-        if resolve_keys((key,)) != (key,) or key not in measured:
+        if key not in measured:
+            if protocol is None:
+                resolve_keys((key,))  # an unknown key is told with the known ones
             raise InvalidInputError(
                 f"A gate must name a score of this run. `{key}` is not among "
-                f"{', '.join(measured)}: choose one of them, or add it to --metrics."
+                f"{', '.join(measured)}: choose one of them{else_add}."
             )

@@ -57,6 +57,7 @@ def run(
 ) -> None:
     """Choose the best of a pool of generated samples."""
     from tradeoff.cli.output import print_table, trade_off_table
+    from tradeoff.inference.losses import judged_factor
     from tradeoff.sampling import filter_pool
     from tradeoff.sampling.pool import check_amount
 
@@ -89,6 +90,7 @@ def run(
         typer.echo(lines, nl=False)
     else:
         ids.write_text(lines, encoding="utf-8")
-        print_table(*trade_off_table({word: one.held_out for word, one in both.items()}))
+        shown = {word: estimate.shown for word, estimate in both.items()}
+        print_table(*trade_off_table(shown, judged_factor(found.before.held_out)))
         typer.echo("" if quiet else f"{_NOTE}\n", err=True, nl=False)
     typer.echo(f"kept {len(names):,} of {len(pool.ids):,}", err=True)

@@ -124,7 +124,9 @@ Overwrite = Annotated[
         "--overwrite", help="Replace files of an earlier run; inputs are never overwritten."
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; print findings only.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress; print findings, and warnings on stderr.")
+]
 EngineName = Annotated[
     Literal["local", "ray"] | None,
     typer.Option(

@@ -13,10 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from tradeoff.core.held_out import HeldOutLogRatios
     from tradeoff.evaluation import Comparison, Evaluation
 
-__all__ = ["print_comparison", "print_evaluation", "print_table", "trade_off_table", "write_result"]
+__all__ = [
+    "print_comparison",
+    "print_evaluation",
+    "print_table",
+    "print_warnings",
+    "trade_off_table",
+    "write_result",
+]
 
 _STYLES = {"warning": "yellow", "broken": "yellow"}
 
@@ -45,6 +51,15 @@ def print_evaluation(evaluation: Evaluation) -> None:
         console.print(Padding(line, (0, 0, 0, 2), expand=False))
 
 
+def print_warnings(evaluation: Evaluation) -> None:
+    """What to know before the numbers are trusted, on stderr."""
+    from tradeoff.report.text import notes_of
+
+    for name, sentence in notes_of(evaluation):
+        if name in _STYLES:
+            typer.echo(f"{name}: {sentence}", err=True)
+
+
 def print_comparison(comparison: Comparison) -> None:
     """Verdicts, scores of every model, and what was found."""
     from tradeoff.report.text import leaderboard_of, title_of
@@ -70,26 +85,26 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def trade_off_table(
-    held_out: Mapping[str, HeldOutLogRatios],
+    curves: Mapping[str, Callable[[str, float], tuple[float, float, float]]], factor: float
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header, and a row for each: precision where the first shows a loss, and the headline."""
-    from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-    from tradeoff.inference import curve_interval
-    from tradeoff.inference.losses import judged_factor
+    """Header, and a row for each curve: precision at a factor, and the headline.
 
-    factor = judged_factor(next(iter(held_out.values())))
+    Args:
+        curves: For each row, a function of "precision" or "recall" and a slope that returns the
+            value and its limits.
+        factor: Slope at which a loss of precision shows.
+    """
+    from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+
     columns = (
         ("precision", factor),
         ("precision", HEADLINE_PRECISION_LAM),
         ("recall", HEADLINE_RECALL_LAM),
     )
     rows = []
-    for name, errors in held_out.items():
-        cells, curve = [], errors.curve().clipped()
-        for kind, lam in columns:
-            value, low, high = curve_interval(errors, [lam]).around(curve, kind)
-            cells.append(f"{value:.3f} [{low:.3f}, {high:.3f}]")
-        rows.append((name, *cells))
+    for name, shown in curves.items():
+        found = [shown(kind, lam) for kind, lam in columns]
+        rows.append((name, *(f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in found)))
     return ("", *(f"{kind} at λ = {lam:.2g}" for kind, lam in columns)), rows
 
 

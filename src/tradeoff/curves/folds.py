@@ -144,6 +144,14 @@ def _by_rank(placed: Placed, ranked: npt.NDArray[np.uint64]) -> npt.NDArray[np.u
     return np.where(np.isin(keys, ranked), rank, keys)
 
 
+def check_enough(name: str, count: int) -> None:
+    """Check that there are enough samples of a side for a curve."""
+    if count < _FEWEST_SAMPLES:
+        raise InvalidInputError(
+            f"`{name}` must hold at least {_FEWEST_SAMPLES} samples. Got {count}."
+        )
+
+
 def _check_size(placed: Placed, repeats: Repeats) -> None:
     side = placed.side
     groups = len(np.unique(placed.fold_keys))
@@ -151,10 +159,7 @@ def _check_size(placed: Placed, repeats: Repeats) -> None:
         raise InvalidInputError(
             f"`{side.name}` must hold at least {_FEWEST_SAMPLES} groups. Got {groups}."
         )
-    if len(side) < _FEWEST_SAMPLES:
-        raise InvalidInputError(
-            f"`{side.name}` must hold at least {_FEWEST_SAMPLES} samples. Got {len(side)}."
-        )
+    check_enough(side.name, len(side))
     if side.distinct < _FEWEST_VALUES and not repeats.are_draws:
         raise InvalidInputError(
             f"`{side.name}` must hold at least {_FEWEST_VALUES} distinct samples. "

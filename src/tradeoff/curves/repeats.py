@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tradeoff._validation import check_choice
+from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from tradeoff.samples import Pair
 
-__all__ = ["Repeats"]
+__all__ = ["Repeats", "check_distinct"]
 
 _MANY = 0.5  # of the rows of each side
 _SHARED = 1 / 3  # of the rows that repeat, on the side that shares more
@@ -82,7 +83,21 @@ class Repeats:
             assumed = "draws"
         return cls(shares[0], shares[1], max(shared), assumed)
 
+    def leave_few(self, pair: Pair) -> bool:
+        """Whether copies leave too few distinct samples for a curve."""
+        return not self.are_draws and any(side.has_few_values for side in pair)
+
     @property
     def are_draws(self) -> bool:
         """Whether equal rows are divided among folds."""
         return self.assumed == "draws"
+
+
+def check_distinct(pair: Pair, asked: str = "auto", *, generated: str = "generated") -> None:
+    """Check that copies leave enough distinct samples for a curve; `generated` names a model."""
+    if Repeats.of(pair, asked).leave_few(pair):
+        (side, *_) = (side for side in pair if side.has_few_values)
+        raise InvalidInputError(
+            f"`{'real' if side is pair.real else generated}` must hold more distinct samples for a "
+            f"curve. Got {side.distinct} among {len(side):,}: remove the copies, or leave it out."
+        )

@@ -18,10 +18,11 @@ from tradeoff._files import check_outputs
 from tradeoff._registry import resolve, suggestion
 from tradeoff._result import Result
 from tradeoff._sides import by_name
-from tradeoff._validation import check_type
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.comparison import compare_curves
 from tradeoff.curves.estimate import CurveEstimate
+from tradeoff.curves.folds import check_enough
+from tradeoff.curves.repeats import check_distinct
 from tradeoff.evaluation.pipeline import open_both
 from tradeoff.evaluation.result import (
     Evaluation,
@@ -286,10 +287,19 @@ def compare_sources(
 
 
 def compare_measured(
-    real: Any, generated: Mapping[str, Any], settings: Settings, *, progress: bool
+    real: Any,
+    generated: Mapping[str, Any],
+    settings: Settings,
+    *,
+    needs_curves: bool = False,
+    progress: bool,
 ) -> tuple[Comparison, dict[str, CurveEstimate]]:
     """The same, and the estimated curves of models that have one."""
-    check_type("generated", generated, Mapping)
+    if not isinstance(generated, Mapping):
+        raise InvalidInputError(
+            "`generated` must hold the samples of each model by its name (NAME=PATH). Got a "
+            f"{type(generated).__name__}: use `evaluate` for a single model."
+        )
     for name in generated:
         if not isinstance(name, str):
             raise InvalidInputError(f"The names in `generated` must be text. Got {name!r}.")
@@ -305,10 +315,16 @@ def compare_measured(
             "`evaluate` for a single model."
         )
     opened = open_both(real, generated, settings, progress=progress)
+    embedded = {name: opened.embed(name) for name in generated}
+    for name, made in embedded.items():  # all of them before the first is measured
+        if opened.settings.has_curve:
+            check_enough(name, len(made.features))
+        if needs_curves:
+            check_distinct(opened.pair_of(made), settings.repeats, generated=name)
     evaluations, estimates = {}, {}
     for name in generated:
-        evaluations[name], measured = opened.evaluate(name)
-        if (curve := measured.curve) is not None and not curve.has_few_values:
+        evaluations[name], measured = opened.evaluate(name, embedded.pop(name))
+        if (curve := measured.curve) is not None:
             assert isinstance(curve.estimate, CurveEstimate)
             estimates[name] = curve.estimate
     return Comparison(evaluations, _differences(estimates, opened.settings.level)), estimates
@@ -375,5 +391,6 @@ def _found(found: Difference) -> str:
 
 def _as_folder(name: str) -> str:
     """A name without what file systems do not take."""
-    safe = "".join(c if c.isalnum() or c in "-_. " else "_" for c in name).strip(". ")
+    safe = "".join(c if c.isalnum() or c in "-_. " else "_" for c in name).strip().rstrip(".")
+    safe = re.sub(r"^\.", "_", safe)
     return "_" if safe in ("", "comparison.json", "run.toml") else safe

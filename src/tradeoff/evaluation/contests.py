@@ -294,12 +294,14 @@ class Contest:
         """Estimate and limits."""
         made = _counted(self._difference("passes"), self.values)
         value = self.lam * self.test.mean + float(made @ self.values) / made.sum()
-        low, high = self.test.limits(made, error=error)
+        low, high = (limit / asked.scale for limit in self.test.limits(made, error=error))
+        if asked.bar is not None:
+            low, high = max(low, 0.0), min(high, asked.largest)
         return Look(
             samples=int(made.sum()),
             value=float(value / asked.scale),
-            low=low / asked.scale,
-            high=high / asked.scale,
+            low=low,
+            high=high,
             capital=float(np.exp(min(log_capital, 700.0))),
         )
 

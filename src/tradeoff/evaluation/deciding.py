@@ -138,7 +138,7 @@ def decide_sources(
         check_outputs([Path(ledger) / _LEDGER], inputs=files, overwrite=True)
         with working_folder(ledger):
             pass  # created, or told that it cannot be, before the work
-    opened = open_both(real, {}, settings, progress=progress)
+    opened = open_both(real, _existing(generated), settings, progress=progress)
     settings, level = opened.settings, opened.settings.level
     rows, fitting = _parts(opened.reference, counts["pilot"], fits=rule is None, seed=settings.seed)
     with _open_ledger(ledger, [question, counts, list(generated)], opened) as kept:
@@ -165,6 +165,15 @@ def decide_sources(
         warnings=_warnings(models.values(), generated),
         provenance=_provenance(opened, found, fits=rule is None),
     )
+
+
+def _existing(generated: Mapping[str, Any]) -> dict[str, Any]:
+    """Samples that are there already, and can be checked before the work."""
+    return {
+        name: made
+        for name, made in generated.items()
+        if not callable(made) and not isinstance(made, GrowingFolder)
+    }
 
 
 def _provenance(opened: Opened, found: Decision, *, fits: bool) -> dict[str, Any]:

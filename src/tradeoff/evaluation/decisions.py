@@ -60,14 +60,23 @@ class Question(Result):
             )
         lam = HEADLINE_SLOPES[found[1]] if found[2] is None else float(found[2])
         bar = None if found[4] is None else float(found[4])
-        if bar is not None and bar > 1.0:
-            raise InvalidInputError(f"A threshold must lie between 0 and 1. Got {found[4]}.")
-        return cls(key=found[1], lam=lam, bar=bar, is_above=found[3] != "<")
+        asked = cls(key=found[1], lam=lam, bar=bar, is_above=found[3] != "<")
+        if bar is not None and not 0.0 < bar < asked.largest:
+            raise InvalidInputError(
+                f"A threshold for {asked.name} must lie between 0 and {asked.largest:g}, which are "
+                f"its smallest and largest value. Got {found[4]}."
+            )
+        return asked
 
     @property
     def scale(self) -> float:
         """What precision at the slope is divided by."""
         return 1.0 if self.key == "precision" else self.lam
+
+    @property
+    def largest(self) -> float:
+        """The largest value that it can have."""
+        return min(1.0, self.lam) / self.scale
 
     @property
     def name(self) -> str:
@@ -164,8 +173,16 @@ class Decision(Paged, Result):
                 f"distance between {asked.name} and {asked.bar:g}.{more}",
             )
         if asked.bar is None:
+            found = f"{sure.capitalize()}, {self.best[0]} has the best {asked.name}."
+            if self.answer == "undecided":
+                found = (
+                    "Undecided when the limit was reached or no samples were left: "
+                    f"{' and '.join(self.best)} cannot be told apart by {asked.name}."
+                )
+                if others := [name for name in self.samples if name not in self.best]:
+                    found += f" {sure.capitalize()}, {' and '.join(others)} cannot be the best."
             return (
-                f"{sure.capitalize()}, {' or '.join(self.best)} has the best {asked.name}.",
+                found,
                 "This ranks measured values. They are upper bounds, so the true values may rank "
                 "differently.",
             )

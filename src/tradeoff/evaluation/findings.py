@@ -9,6 +9,7 @@ from tradeoff._result import Result
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES
 from tradeoff.evaluation.verdict import percent
 from tradeoff.metrics.near_copies import near_copies
+from tradeoff.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from tradeoff.samples import Pair
     from tradeoff.settings import Settings
 
-__all__ = ["Finding", "findings_of", "near_copy_warnings", "warnings_of"]
+__all__ = ["Finding", "findings_of", "near_copy_warnings", "protocol_warnings", "warnings_of"]
 
 _MATERIAL = 0.01  # a share of copies that is worth a word
 _UNEQUAL = 2.0
@@ -109,7 +110,9 @@ def _by_neighbors(verdict: Verdict | None, scores: Mapping[str, Score]) -> Itera
             f"{score.expected_text} is expected"
         )
         if verdict is None:
-            advice = "check the copies metrics, or measure the curve if it was left out."
+            advice = "measure the curve too."
+            if any(key.startswith("curve.") for key in scores):
+                advice = "look at the samples: one side repeats a few of them."
             yield Finding(f"{kind} lost", f"{sentence}.", advice)
         else:
             yield Finding(
@@ -132,19 +135,18 @@ def warnings_of(
 ) -> tuple[str, ...]:
     """What the sizes of the samples do not allow, with the sizes that would."""
     scores, found = measured.scores, []
-    few_values = measured.curve is not None and measured.curve.has_few_values
     smaller, larger = min(sizes.values()), max(sizes.values())
-    if measured.curve and settings.has_controls and smaller < FEWEST_SAMPLES and not few_values:
+    if measured.curve and settings.has_controls and smaller < FEWEST_SAMPLES:
         found.append(
             "The check of which losses would be detected was skipped: it requires at least "
             f"{FEWEST_SAMPLES} samples on each side, and the smaller side has {smaller}."
         )
-    if settings.explain and measured.curve and measured.curve.single is None:
+    if settings.explain and (measured.curve is None or measured.curve.single is None):
         found.append(
             "The explanation was skipped: finding what the model misses and invents requires at "
             f"least {FEWEST_SAMPLES} distinct samples on each side."
         )
-    if few_values:
+    if measured.has_few_values:
         found.append(
             "A side consists mostly of repeats of a few distinct samples. Equal samples count as "
             "copies, so too few are left to estimate a curve, and its scores have the interval "
@@ -187,3 +189,18 @@ def near_copy_warnings(verdict: Verdict | None, pair: Pair, settings: Settings) 
         f"{side}_groups to pr_curve."
         for side, share in found.items()
     )
+
+
+def protocol_warnings(protocol: str | None, encoder: str) -> tuple[str, ...]:
+    """What a run must share with a publication for its scores to be comparable."""
+    if protocol is None:
+        return ()
+    published, found = PROTOCOLS[protocol], []
+    if published.encoder not in ("any", encoder):
+        found.append(
+            f"The published scores of {protocol} use features of {published.encoder}; this "
+            f"run uses {encoder}: the scores are not comparable."
+        )
+    if published.samples is not None:
+        found.append(f"Sample sizes of the published scores of {protocol}: {published.samples}.")
+    return tuple(found)

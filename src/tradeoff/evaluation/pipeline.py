@@ -26,7 +26,12 @@ from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.curves.folds import Split
 from tradeoff.engine.tasks import open_engine
 from tradeoff.evaluation.counting import Counted, count_pair
-from tradeoff.evaluation.findings import findings_of, near_copy_warnings, warnings_of
+from tradeoff.evaluation.findings import (
+    findings_of,
+    near_copy_warnings,
+    protocol_warnings,
+    warnings_of,
+)
 from tradeoff.evaluation.reference import (
     Reference,
     check_embedding,
@@ -57,7 +62,7 @@ if TYPE_CHECKING:
     from tradeoff.engine import Embedded
     from tradeoff.explain import Explanation
 
-__all__ = ["Opened", "checked", "evaluate", "evaluate_sources", "open_both"]
+__all__ = ["Opened", "checked", "evaluate", "evaluate_sources", "open_both", "open_real"]
 
 _LOWEST_LEVEL = 0.5
 
@@ -178,7 +183,7 @@ def evaluate_sources(
     opened = open_both(real, {"generated": generated}, settings, progress=progress)
     if opened.settings.rule == "frozen":
         return opened.count("generated").evaluation()
-    return opened.evaluate("generated")[0]
+    return opened.evaluate("generated", opened.embed("generated"))[0]
 
 
 def checked(found: Settings) -> Settings:
@@ -222,12 +227,10 @@ def open_both(
 ) -> Opened:
     """Open all sources and check them against each other, then embed the real side."""
     settings = checked(settings)
-    if isinstance(real, (str, Path)) and is_reference(Path(real)):
-        real = Reference.load(real)
-    if isinstance(real, Reference):
-        settings = real.completed(settings)
+    known = open_real(real, settings)
+    if isinstance(known, Reference):
+        settings = known.completed(settings)
     sources = {name: open_generated(value, name, settings) for name, value in generated.items()}
-    known = real if isinstance(real, Reference) else open_samples(real, "real", settings)
     for name, source in sources.items():
         if source.kind != known.kind:
             raise InvalidInputError(
@@ -238,6 +241,13 @@ def open_both(
         return Opened(known.adapted(settings), None, sources, settings, progress)
     embedded = Reference.embed(known, settings, progress=progress)
     return Opened(embedded, known, sources, settings, progress)
+
+
+def open_real(real: Any, settings: Settings) -> Reference | Source:
+    """The real side as it was given, opened."""
+    if isinstance(real, (str, Path)) and is_reference(Path(real)):
+        return Reference.load(real)
+    return real if isinstance(real, Reference) else open_samples(real, "real", settings)
 
 
 def _check_protocol(settings: Settings, kind: str) -> None:
@@ -276,19 +286,21 @@ class Opened:
         check_same_columns(**columns)
         return made
 
-    def evaluate(self, name: str) -> tuple[Evaluation, Measured]:
+    def pair_of(self, made: Embedded) -> Pair:
+        """Features of a model's samples with the real ones."""
+        return Pair(self.reference.side, side_of(made, "generated"))
+
+    def evaluate(self, name: str, made: Embedded) -> tuple[Evaluation, Measured]:
         """A model against the real samples."""
-        made = self.embed(name)
-        pair = Pair(self.reference.side, side_of(made, "generated"))
+        pair = self.pair_of(made)
         measured, curve = self._measure(pair)
         return self._evaluation(name, made, pair, measured, curve), measured
 
     def count(self, name: str) -> Counted:
         """The same with a frozen rule, part by part."""
         made = self.embed(name)
-        pair = Pair(self.reference.side, side_of(made, "generated"))
         return Counted(
-            state=count_pair(pair, self.settings, self.reference.encoder),
+            state=count_pair(self.pair_of(made), self.settings, self.reference.encoder),
             settings=self.settings,
             encoder=self.reference.encoder,
             broken={"real": self.reference.broken, "generated": made.broken},
@@ -322,15 +334,14 @@ class Opened:
             progress=self.progress,
         )
         measured = measure(pair, request)
-        shown = measured.curve is not None and not measured.curve.has_few_values
-        return measured, measured.curve.band if measured.curve and shown else None
+        return measured, None if measured.curve is None else measured.curve.band
 
     def _evaluation(
         self, name: str, made: Embedded, pair: Pair, measured: Measured, curve: PRCurve | None
     ) -> Evaluation:
         settings, reference = self.settings, self.reference
         verdict = None
-        if measured.curve is not None and not measured.curve.has_few_values:
+        if measured.curve is not None:
             verdict = verdict_of(measured.curve, pair.sizes, settings.level)
         values = {"real": dict(measured.values.real), "generated": dict(measured.values.generated)}
         if "nearest_real" in values["generated"]:
@@ -342,7 +353,8 @@ class Opened:
             findings=findings_of(verdict, measured.scores),
             warnings=warnings_of(measured, settings, pair.sizes, pair.columns)
             + near_copy_warnings(verdict, pair, settings)
-            + self._protocol_warnings(),
+            + self._table_warnings(pair)
+            + protocol_warnings(settings.protocol, reference.encoder["encoder"]),
             curve=curve,
             certificate=None if measured.curve is None else measured.curve.certificate,
             broken={"real": reference.broken, "generated": made.broken},
@@ -382,18 +394,6 @@ class Opened:
             seed=settings.seed,
         )
 
-    def _protocol_warnings(self) -> tuple[str, ...]:
-        protocol, encoder = self.settings.protocol, self.reference.encoder["encoder"]
-        if protocol is None:
-            return ()
-        published, found = PROTOCOLS[protocol], []
-        if published.encoder not in ("any", encoder):
-            found.append(
-                f"The published scores of {protocol} use features of {published.encoder}; this "
-                f"run uses {encoder}: the scores are not comparable."
-            )
-        if published.samples is not None:
-            found.append(
-                f"Sample sizes of the published scores of {protocol}: {published.samples}."
-            )
-        return tuple(found)
+    def _table_warnings(self, pair: Pair) -> tuple[str, ...]:
+        table, sides = self.reference.table, {side.name: side.x for side in pair}
+        return () if table is None else table.warnings(**sides)

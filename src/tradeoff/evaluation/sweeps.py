@@ -2,95 +2,32 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff._sides import by_name
 from tradeoff._text import in_percent
-from tradeoff._validation import check_count
+from tradeoff._validation import check_count, check_type
 from tradeoff.core.headline import HEADLINE_SLOPES
-from tradeoff.curves.comparison import compare_curves
+from tradeoff.curves.folds import check_enough
 from tradeoff.evaluation.comparison import Comparison, compare_measured
+from tradeoff.evaluation.pipeline import checked, open_real
 from tradeoff.evaluation.result import Paged
+from tradeoff.evaluation.wishes import LARGEST_AREA, Wish
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Settings, as_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from tradeoff.curves import CurveEstimate
 
-__all__ = ["Sweep", "SweepPoint", "Wish", "sweep"]
-
-_AT_LEAST = re.compile(r"highest (precision|recall) with (precision|recall) at least (\d*\.?\d+)")
-_AT_SLOPE = re.compile(r"best at (?:λ|lam|lambda)? ?=? ?(\d*\.?\d+)")
-_AREA = "largest area"
-_F_SCORE = "highest F-score"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wish(Result):
-    """What a value of a knob is chosen for.
-
-    Args:
-        key: What is to be high: "area", "f_score", "precision" or "recall".
-        lam: Slope at which precision or recall is taken; None for the area and the F-score.
-        condition: What must not be too low, "precision" or "recall"; None without a condition.
-        at_least: Bound of the condition.
-
-    Example:
-        >>> from tradeoff.evaluation.sweeps import Wish
-        >>> Wish.parse("highest precision with recall at least 0.8").at_least
-        0.8
-        >>> Wish.parse("best at λ = 2").lam
-        2.0
-    """
-
-    key: str = "area"
-    lam: float | None = None
-    condition: str | None = None
-    at_least: float = 0.0
-
-    @classmethod
-    def parse(cls, text: str) -> Wish:
-        """Read a wish: four kinds of sentences are understood."""
-        plain = " ".join(str(text).split())
-        if plain in (_AREA, _F_SCORE):
-            return cls(key="area" if plain == _AREA else "f_score")
-        if found := _AT_LEAST.fullmatch(plain):
-            key, condition, bound = found.groups()
-            if key != condition and float(bound) <= 1.0:
-                return cls(
-                    key=key, lam=HEADLINE_SLOPES[key], condition=condition, at_least=float(bound)
-                )
-        if found := _AT_SLOPE.fullmatch(plain):
-            lam = float(found.group(1))
-            if lam > 0:
-                return cls(key="precision" if lam >= 1 else "recall", lam=lam)
-        raise InvalidInputError(
-            f'`wish` must read like "{_AREA}", "{_F_SCORE}", "best at λ = 2" or '
-            f'"highest precision with recall at least 0.8". Got {text!r}.'
-        )
-
-    def value_of(self, estimate: CurveEstimate) -> float:
-        """What is to be high."""
-        curve = estimate.curve
-        if self.key == "area":
-            return float(curve.area)
-        return float(curve.f_score(1.0) if self.lam is None else getattr(curve, self.key)(self.lam))
-
-    def is_surely_lower(self, first: CurveEstimate, second: CurveEstimate, level: float) -> bool:
-        """Whether the first value is lower than the second, by a paired test at a level."""
-        slopes = (1.0,) if self.lam is None else (self.lam,)
-        found = compare_curves(first, second, lam=slopes, level=level)
-        tested = getattr(found, self.key)
-        if self.lam is not None:
-            tested = tested[self.lam]
-        return bool(tested.value < 0 and tested.p_value < 1.0 - level)
+__all__ = ["Sweep", "SweepPoint", "sweep"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,11 +104,18 @@ class Sweep(Paged, Result):
     def sentences(self) -> tuple[str, ...]:
         """Which value to take, and what that is worth."""
         confidence = f"with {in_percent(self.level)} confidence"
-        found = []
+        wish, found = Wish.parse(self.wish), []
         if self.best is None:
             found.append(f"No value qualifies: {confidence}, all of them violate the condition.")
         else:
-            found.append(f"Take {self.best} ({self.wish}).")
+            (best,) = (point for point in self.points if point.value == self.best)
+            if (reached := _reached(wish, best)) < wish.at_least:
+                found.append(
+                    f"No value has a measured {wish.condition} of {wish.at_least:g} or more; "
+                    f"{self.best} is closest, with {reached:.3f}."
+                )
+            else:
+                found.append(f"Take {self.best} ({self.wish}).")
             others = [value for value in self.alike if value != self.best]
             if others:
                 alike = ", ".join(others)
@@ -181,7 +125,6 @@ class Sweep(Paged, Result):
                 found.append(f"It is better than every {left}, {confidence}.")
         if self.refuted:
             found.append(f"Ruled out {confidence}: {', '.join(self.refuted)}.")
-        wish = Wish.parse(self.wish)
         if wish.condition is not None and self.best is not None:
             found.append(
                 f"Measured {wish.condition} is an upper bound: it can show that {wish.condition} "
@@ -198,7 +141,7 @@ def sweep(
     generate: Callable[[Any, int], Any] | None = None,
     values: Sequence[Any] = (),
     n: int = 2000,
-    wish: str = _AREA,
+    wish: str = LARGEST_AREA,
     metrics: str | Sequence[str] | None = "curve",
     encoder: Any = None,
     estimator: Any = "stack",
@@ -248,14 +191,6 @@ def sweep(
     parsed = Wish.parse(wish)
     if (generated is None) == (generate is None):
         raise InvalidInputError("Either `generated` or `generate` must be given, and not both.")
-    knobs = list(values if generated is None else generated)
-    _check_distinct(knobs)
-    if generate is not None:
-        if not knobs:
-            raise InvalidInputError("`values` must hold at least two values of the knob. Got none.")
-        count = check_count("n", n)
-        generated = {value: generate(value, count) for value in knobs}
-    assert generated is not None
     settings = Settings(
         metrics=as_names(metrics),
         encoder=encoder,
@@ -267,16 +202,47 @@ def sweep(
         explain=explain,
         seed=seed,
     )
-    named = {_name(value): samples for value, samples in generated.items()}
+    if generated is not None:
+        check_type("generated", generated, Mapping)
+        named = dict(zip(_names(list(generated)), generated.values(), strict=True))
+    else:
+        real = open_real(real, _checked(settings))  # before anything is generated
+        named = _generated(generate, values, n)
     return sweep_sources(real, named, parsed, wish, settings, progress=progress)
 
 
-def _check_distinct(values: Sequence[Any]) -> None:
-    for i, value in enumerate(values):
-        if value in values[:i] or _name(value) in map(_name, values[:i]):
-            raise InvalidInputError(
-                f"Each value of the knob must be given once. Got {value} twice."
-            )
+def _generated(generate: Any, values: Any, n: int) -> dict[str, Any]:
+    """Samples of each value by its name."""
+    if not callable(generate):
+        raise InvalidInputError(f"`generate` must be a function. Got {type(generate).__name__}.")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInputError(f"`values` must list values of the knob. Got {values!r}.")
+    knobs, count = list(values), check_count("n", n)
+    if len(knobs) < 2:
+        raise InvalidInputError(
+            f"`values` must hold at least two values of the knob. Got {len(knobs)}."
+        )
+    names = _names(knobs)
+    check_enough("generated", count)
+    return {name: generate(value, count) for name, value in zip(names, knobs, strict=True)}
+
+
+def _names(knobs: Sequence[Any]) -> list[str]:
+    """A text for each value."""
+    names = [
+        ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+        for value in knobs
+    ]
+    for i, name in enumerate(names):
+        if name in names[:i] or knobs[i] in knobs[:i]:
+            raise InvalidInputError(f"Each value of the knob must be given once. Got {name} twice.")
+    return names
+
+
+def _checked(settings: Settings) -> Settings:
+    if not any(key.partition(".")[0] == "curve" for key in settings.metrics or ()):
+        raise InvalidInputError("`metrics` must contain the curve, which values are chosen by.")
+    return checked(settings)
 
 
 def sweep_sources(
@@ -289,13 +255,9 @@ def sweep_sources(
     progress: bool,
 ) -> Sweep:
     """Several values of a knob by complete settings; see `sweep`."""
-    if not any(key.partition(".")[0] == "curve" for key in settings.metrics or ()):
-        raise InvalidInputError("`metrics` must contain the curve, which values are chosen by.")
-    comparison, estimates = compare_measured(real, generated, settings, progress=progress)
-    if left_out := [name for name in generated if name not in estimates]:
-        raise InvalidInputError(
-            f"`{left_out[0]}` repeats too few distinct samples for a curve: leave it out."
-        )
+    comparison, estimates = compare_measured(
+        real, generated, _checked(settings), needs_curves=True, progress=progress
+    )
     chosen = choose(estimates, parsed, settings.level)
     return Sweep(wish=wish, level=settings.level, comparison=comparison, **chosen._asdict())
 
@@ -322,8 +284,9 @@ def choose(estimates: Mapping[str, CurveEstimate], wish: Wish, level: float) -> 
     return Choice(points, best, alike, refuted)
 
 
-def _name(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def _reached(wish: Wish, point: SweepPoint) -> float:
+    """The measured value that the condition of a wish is about; infinite without one."""
+    return inf if wish.condition is None else float(getattr(point, wish.condition))
 
 
 def _points(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[SweepPoint, ...]:
@@ -362,16 +325,16 @@ def _best(
     left = [point.value for point in points if point.value not in refuted]
     if not left:
         return None, ()
-    fitting = [
-        point.value
-        for point in points
-        if point.value in left
-        and (wish.condition is None or getattr(point, wish.condition) >= wish.at_least)
-    ]
-    best = max(
-        fitting or left,
-        key=lambda name: (wish.value_of(estimates[name]), estimates[name].curve.area),
-    )
+    reached = {point.value: _reached(wish, point) for point in points}
+    fitting = [name for name in left if reached[name] >= wish.at_least]
+    if wish.condition is not None and not fitting:  # the closest one
+        fitting, wish = left, Wish(key=wish.condition, lam=HEADLINE_SLOPES[wish.condition])
+
+    def order(name: str) -> tuple[float, float, float]:
+        estimate = estimates[name]
+        return wish.value_of(estimate), reached[name], float(estimate.curve.area)
+
+    best = max(fitting, key=order)
     pairs = len(list(combinations(estimates, 2)))
     joint = 1.0 - (1.0 - level) / max(1, pairs)
     alike = tuple(

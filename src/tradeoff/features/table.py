@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tradeoff._validation import FloatArray
     from tradeoff.data.base import Kind, Sample
 
 __all__ = ["TableEncoder"]
 
 _MOST_CATEGORIES = 50
+_MOST_UNKNOWN = 0.5
+_BITS = {"0": "False", "1": "True"}
 _TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)  # a datetime is a date
 
 
@@ -123,6 +126,8 @@ class TableEncoder:
         for name, values in self.categories:
             value = fields.get(name)
             word = None if _is_missing(value) else _as_word(name, value)
+            if word in _BITS and set(values) <= set(_BITS.values()):
+                word = _BITS[word]
             features += [float(word == known) for known in values]
             features += [float(word is not None and word not in values), float(word is None)]
         if not np.isfinite(features).all():
@@ -141,6 +146,26 @@ class TableEncoder:
                 f"`{row}` must have a column `{min(missing)}`, since the real side has it: add it, "
                 "with empty values where they are not known, or leave it out on the real side."
             )
+
+    def warnings(self, *, real: FloatArray, generated: FloatArray) -> tuple[str, ...]:
+        """Columns in which most values are neither numbers nor among the known categories."""
+        found = []
+        for i, column in enumerate(self.columns):
+            name, is_other, _ = column.rpartition(": other")
+            if not is_other or generated[:, i].mean() <= _MOST_UNKNOWN:
+                continue
+            if real[:, i].mean() > _MOST_UNKNOWN:
+                found.append(
+                    f"Most values of the column `{name}` are not told apart, because there are "
+                    f"more than {_MOST_CATEGORIES} different ones: convert dates to numbers, and "
+                    "leave out identifiers and free text."
+                )
+            else:
+                found.append(
+                    f"Most generated values of the column `{name}` do not occur on the real side: "
+                    "check that both sides write them alike."
+                )
+        return tuple(found)
 
     def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float64]:
         """All rows together."""
@@ -210,7 +235,7 @@ def _as_number(value: Any) -> float | None:
 
 
 def _as_word(column: str, value: object) -> str:
-    """A category; 1 and 1.0 are one, since formats differ in how they keep whole numbers."""
+    """A category; 1 and 1.0 are one, and so are true and True, since formats differ."""
     if isinstance(value, (Mapping, Set, list, tuple, bytes, np.ndarray)):
         raise InvalidInputError(
             f"The column `{column}` must hold numbers, texts or truth values. Got a "
@@ -224,7 +249,10 @@ def _as_word(column: str, value: object) -> str:
             "fixed date, or leave the column out."
         )
     number = _as_number(value)
-    return str(value) if number is None or number % 1 else f"{number:.0f}"
+    if number is not None and number % 1 == 0:
+        return f"{number:.0f}"
+    word = str(value)
+    return word.capitalize() if word.lower() in ("true", "false") else word
 
 
 def _is_missing(value: object) -> bool:

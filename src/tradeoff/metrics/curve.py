@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,15 +43,15 @@ def measure(pair: Pair, request: Request) -> Measured:
     }
     repeats = Repeats.of(pair, request.repeats)
     options["repeats"] = repeats.assumed
-    has_few_values = not repeats.are_draws and any(side.has_few_values for side in pair)
+    if repeats.leave_few(pair):
+        return Measured(
+            scores={key: _unknown(key) for key in request.keys},
+            provenance={"curve": {"repeats": asdict(repeats)}},
+            has_few_values=True,
+        )
     estimate = estimate_curve(pair, folds=request.folds, **options)
-    curve = MeasuredCurve(
-        estimate=estimate,
-        band=estimate.with_band(level=request.level),
-        has_few_values=has_few_values,
-    )
-    enough = min(pair.sizes.values()) >= FEWEST_SAMPLES
-    if not enough or has_few_values:
+    curve = MeasuredCurve(estimate=estimate, band=estimate.with_band(level=request.level))
+    if min(pair.sizes.values()) < FEWEST_SAMPLES:
         return _measured(estimate, curve, request)
     if request.diagnose:
         found = diagnose_pair(pair, folds=request.folds, level=request.level, **options)
@@ -97,9 +97,13 @@ def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
         name = key.partition(".")[2]
         value, low, high = curve.estimate.shown(name, HEADLINE_SLOPES[name], level=level)
     low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
-    if curve.has_few_values:
-        low, high = 0.0, 1.0
     return Score(value=float(value or 0.0), low=low, high=high, expected=expected)
+
+
+def _unknown(key: str) -> Score:
+    """All that holds without an estimate: a bound that every model keeps."""
+    expected = _FRONTIER[key][1] if key in _FRONTIER else 1.0
+    return Score(value=expected, low=0.0, high=1.0, expected=expected)
 
 
 def resampled_folds(

@@ -71,7 +71,6 @@ class MeasuredCurve(Result):
         diagnosis: Real against real, and known losses, if they were asked for.
         single: The curve of a single split, if a certificate or an explanation was asked for.
         certificate: The line that the true curve does not exceed, if it was asked for.
-        has_few_values: Whether a side repeats so few samples that the curve cannot be trusted.
     """
 
     estimate: CurveEstimate | CountedCurve
@@ -79,7 +78,6 @@ class MeasuredCurve(Result):
     diagnosis: Diagnosis | None = None
     single: CurveEstimate | None = None
     certificate: PRCurve | None = None
-    has_few_values: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +89,7 @@ class Measured(Result):
         values: For each side, values of its single samples by key, each of shape (n,).
         provenance: How they were measured.
         curve: The curve, if it was asked for.
+        has_few_values: Whether a side repeats so few samples that a curve cannot be estimated.
 
     Example:
         >>> from tradeoff.metrics import Measured, Score
@@ -102,6 +101,7 @@ class Measured(Result):
     values: Sides[Mapping[str, npt.NDArray[Any]]] = Sides({}, {})  # noqa: RUF009, a plain tuple
     provenance: Mapping[str, Any] = field(default_factory=dict)
     curve: MeasuredCurve | None = None
+    has_few_values: bool = False
 
     def __or__(self, other: Measured) -> Measured:
         """Both together."""
@@ -113,6 +113,7 @@ class Measured(Result):
             values=Sides(real, generated),
             provenance={**self.provenance, **other.provenance},
             curve=self.curve if other.curve is None else other.curve,
+            has_few_values=self.has_few_values or other.has_few_values,
         )
 
 
@@ -135,12 +136,7 @@ def measure(pair: Pair, request: Request) -> Measured:
     found = Measured(scores={})
     for function, keys in functions.items():
         found |= resolve(function)(pair, replace(request, keys=tuple(keys)))
-    return Measured(
-        scores={key: found.scores[key] for key in request.keys},
-        values=found.values,
-        provenance=found.provenance,
-        curve=found.curve,
-    )
+    return replace(found, scores={key: found.scores[key] for key in request.keys})
 
 
 def _families(keys: Sequence[str]) -> list[Family]:

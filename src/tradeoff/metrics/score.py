@@ -42,6 +42,11 @@ class Score(Result):
         return f"{text}, {self.expected_text} expected when both sides come from the real data"
 
     @property
+    def is_known(self) -> bool:
+        """Whether the interval is narrower than everything from 0 to 1."""
+        return (self.low, self.high) != (0.0, 1.0)
+
+    @property
     def value_text(self) -> str:
         """The value as text, with about four digits."""
         return number(self.value)

@@ -62,7 +62,7 @@ def kernel_distance(
     if not 2 <= size <= min(len(x), len(y)):
         raise InvalidInputError(
             f"`subset_size` must lie between 2 and the smaller side, {min(len(x), len(y))}. "
-            f"Got {subset_size}."
+            f"Got {subset_size}: pass another one."
         )
     rng = np.random.default_rng(check_seed(seed))
     drawn = [[rng.choice(len(z), size, replace=False) for z in (x, y)] for _ in range(subsets)]

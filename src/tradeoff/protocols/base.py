@@ -28,6 +28,10 @@ __all__ = ["PROTOCOLS", "Published", "Reproduction", "reproduce"]
 class Recipe(Protocol):
     """Settings of a published recipe, and how it scores samples."""
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of its scores."""
+
     def run(
         self, real: Any, generated: Any, *, seed: int, progress: bool
     ) -> tuple[PRCurve | None, dict[str, float]]:

@@ -36,6 +36,12 @@ class NeighborRecipe:
     cover: int = 3
     f_score: bool = False
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of its scores."""
+        found = tuple(METRIC_KEYS[name] for name in self.metrics)
+        return (*found, "knn.f_score") if self.f_score else found
+
     def run(
         self, real: Any, generated: Any, *, seed: int, progress: bool
     ) -> tuple[None, dict[str, float]]:

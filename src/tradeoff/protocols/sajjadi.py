@@ -7,7 +7,7 @@ Real and generated samples are clustered together; the two histograms over clust
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
@@ -41,6 +41,7 @@ class Sajjadi2018:
     clusters: int = 20
     runs: int = 10
     angles: int = 1001
+    keys: ClassVar = ("prd.f_8", "prd.f_1/8")
 
     def run(
         self, real: npt.ArrayLike, generated: npt.ArrayLike, *, seed: int, progress: bool

@@ -8,7 +8,7 @@ test. The score of a test sample is the median of ten classifiers, and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -48,6 +48,7 @@ class Simon2019:
     batch: int = 64
     rate: float = 1e-3
     decay: float = 0.1
+    keys: ClassVar = ("classifier.f_8", "classifier.f_1/8")
 
     def run(
         self, real: npt.ArrayLike, generated: npt.ArrayLike, *, seed: int, progress: bool

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -63,6 +63,7 @@ class Pillutla2021:
     iterations: int = 500
     scaling: float = 5.0
     mixtures: int = 25
+    keys: ClassVar = ("mauve.area", "mauve.frontier_integral")
 
     def run(
         self, real: npt.ArrayLike, generated: npt.ArrayLike, *, seed: int, progress: bool
@@ -129,6 +130,7 @@ class LeBronnec2024:
 
     variance: float = 0.9
     k: int = 4
+    keys: ClassVar = ("knn.precision", "knn.recall")
 
     def run(
         self, real: npt.ArrayLike, generated: npt.ArrayLike, *, seed: int, progress: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from math import inf
 from typing import TYPE_CHECKING
 
 from tradeoff._text import in_percent, printable
@@ -252,8 +253,10 @@ def _expected(comparison: Comparison, key: str) -> str:
 
 def _rank(evaluation: Evaluation) -> float:
     key = "curve.area" if "curve.area" in evaluation.scores else next(iter(evaluation.scores))
-    sign = -1.0 if _arrow(key) == "↓" else 1.0
-    return sign * evaluation[key].value
+    score = evaluation[key]
+    if not score.is_known:
+        return -inf
+    return -score.value if _arrow(key) == "↓" else score.value
 
 
 def _with_interval(evaluation: Evaluation, key: str) -> str:

@@ -12,6 +12,7 @@ from tradeoff._sides import by_name
 from tradeoff._validation import FloatArray, check_count, check_number, check_seed
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
+from tradeoff.curves.repeats import check_distinct
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.samples import Pair
 
@@ -101,6 +102,12 @@ def filter_pool(
             raise InvalidInputError(f"`keep` must be at most the pool, {len(pool)}. Got {keep}.")
         budget = len(pool) / keep
     assert budget is not None
+    if len(pair.real) < 2 * _FEWEST:
+        raise InvalidInputError(
+            f"`real` must hold at least {2 * _FEWEST} samples: one half selects, the other one "
+            f"measures. Got {len(pair.real)}."
+        )
+    check_distinct(pair)
     choosing, judging = pair.real.halves(check_seed(seed))
 
     def estimate(real: Side, generated: Side) -> CurveEstimate:
@@ -132,8 +139,10 @@ def check_amount(*, budget: float | None, keep: int | None) -> None:
     """Check that exactly one of them is given and valid; called before anything is embedded."""
     if (budget is None) == (keep is None):
         raise InvalidInputError("Either `budget` or `keep` must be given, and not both.")
-    if keep is not None:
-        check_count("keep", keep)
+    if keep is not None and check_count("keep", keep) < _FEWEST:
+        raise InvalidInputError(
+            f"`keep` must be at least {_FEWEST}, to measure a curve of what is kept. Got {keep}."
+        )
     if budget is not None:
         check_number("budget", budget, at_least=1.0)
 

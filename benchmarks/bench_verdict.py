@@ -4,7 +4,7 @@ A bar is a count of failures that an exact binomial test at 1% still accepts: `r
 of failures over the largest number that is accepted, for the worst of the bars of a row. Seeds
 start at 10,000; the constants of the rule were chosen on smaller ones.
 
-    python -m benchmarks.verdict_grid --try "images, N = 100, none" --seeds 20
+    python -m benchmarks.bench_verdict --try "images, N = 100, none" --seeds 20
 
 runs single cases with fewer and other seeds, and writes nothing.
 """
