@@ -6,6 +6,7 @@ import pytest
 from benchmarks import datasets
 from tradeoff import evaluate
 from tradeoff.cli.output import trade_off_table
+from tradeoff.inference.losses import judged_factor
 from tradeoff.sampling import filter_pool
 
 REVIEWS, TWEETS = 0, 2
@@ -71,8 +72,8 @@ def test_filtering_shows_where_it_helps():
     found = filter_pool(real=real, generated=pool, budget=1.7, progress=False)
     removed = np.setdiff1d(np.arange(len(pool)), found.index)
     assert (removed >= 120).sum() >= 50
-    held_out = {"before": found.before.held_out, "after": found.after.held_out}
-    header, rows = trade_off_table(held_out)
+    curves = {"before": found.before.shown, "after": found.after.shown}
+    header, rows = trade_off_table(curves, judged_factor(found.before.held_out))
     assert header[1].startswith("precision at λ = ")
     before, after = (float(row[1].split()[0]) for row in rows)
     assert before < after - 0.02
