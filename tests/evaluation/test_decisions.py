@@ -135,6 +135,19 @@ def test_tied_models_are_left_undecided(rng, real):
     assert found.sentences[0].endswith("A and B cannot be told apart by recall at λ = 0.4.")
 
 
+def test_a_model_that_was_ruled_out_is_named_if_the_others_are_tied():
+    found = Decision(
+        question="recall",
+        answer="undecided",
+        best=("A", "B"),
+        looks=(),
+        samples=dict.fromkeys("ABC", 500),
+        level=0.95,
+    )
+    assert "A and B cannot be told apart" in found.sentences[0]
+    assert found.sentences[0].endswith("With 95% confidence, C cannot be the best.")
+
+
 @pytest.mark.parametrize("question", ["recall > 1", "recall < 0", "recall at 2 > 0.5"])
 def test_bounds_that_are_never_crossed_are_refused(real, question):
     with pytest.raises(InvalidInputError, match="must lie between 0 and"):

@@ -362,6 +362,12 @@ def test_a_mistake_in_the_last_model_is_told_before_the_first_is_measured(wrong,
     assert not measure.called
 
 
+def test_columns_of_tables_that_cannot_be_compared_are_warned_of():
+    real, made = ([{"x": float(x[0]), "ok": word} for x in REAL] for word in ("yes", "Yes"))
+    result = evaluate(real=real, generated=made, metrics="curve", **QUICK)
+    assert [w for w in result.warnings if "values of the column `ok` do not occur" in w]
+
+
 def test_a_few_values_repeated_are_not_called_fine():
     few = np.repeat(REAL[:10], 60, axis=0)
     result = evaluate(real=REAL, generated=few, metrics=("curve", "copies"), **QUICK)

@@ -39,7 +39,7 @@ def run(
 
     from tradeoff.cli.output import print_table, trade_off_table
     from tradeoff.core.divergence import JensenShannon
-    from tradeoff.curves import pr_curve
+    from tradeoff.curves.estimate import estimate_curve
     from tradeoff.curves.repeats import check_distinct
     from tradeoff.inference.losses import judged_factor
     from tradeoff.samples import Pair
@@ -47,10 +47,10 @@ def run(
 
     sources = take_sources(chosen, real=real, generated=generated)
     settings, made, reference = embed_sources(chosen, sources, progress=not quiet)
-    check_distinct(Pair.of(real=reference.side.features, generated=made.features))
-    estimate = pr_curve(
-        real=reference.side.features,
-        generated=made.features,
+    pair = Pair.of(real=reference.side.features, generated=made.features)
+    check_distinct(pair)
+    estimate = estimate_curve(
+        pair,
         estimator=settings.estimator,
         folds=settings.folds,
         seed=settings.seed,

@@ -126,17 +126,17 @@ def check_gates(keys: tuple[str, ...], settings: Any) -> None:
     from tradeoff.metrics.registry import resolve_keys
     from tradeoff.protocols import PROTOCOLS
 
-    protocol = settings.protocol
-    if protocol is None:
-        measured, else_add = resolve_keys(settings.metrics), ", or add it to --metrics"
+    if not keys:
+        return
+    if settings.protocol is None:
+        resolve_keys(keys)  # an unknown name is told with the known ones
+        measured, way_out = resolve_keys(settings.metrics), "one of them, or add it to --metrics"
     else:
-        check_choice("protocol", protocol, PROTOCOLS)
-        measured, else_add = PROTOCOLS[protocol].recipe.keys, ""
+        check_choice("protocol", settings.protocol, PROTOCOLS)
+        measured, way_out = PROTOCOLS[settings.protocol].recipe.keys, "one of them"
     for key in keys:
         if key not in measured:
-            if protocol is None:
-                resolve_keys((key,))  # an unknown key is told with the known ones
             raise InvalidInputError(
                 f"A gate must name a score of this run. `{key}` is not among "
-                f"{', '.join(measured)}: choose one of them{else_add}."
+                f"{', '.join(measured)}: choose {way_out}."
             )

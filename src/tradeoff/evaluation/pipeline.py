@@ -395,5 +395,6 @@ class Opened:
         )
 
     def _table_warnings(self, pair: Pair) -> tuple[str, ...]:
-        table, sides = self.reference.table, {side.name: side.x for side in pair}
-        return () if table is None else table.warnings(**sides)
+        if (table := self.reference.table) is None:
+            return ()
+        return table.warnings(real=pair.real.x, generated=pair.generated.x)
