@@ -7,6 +7,7 @@ from tradeoff.metrics import Request, Score
 from tradeoff.metrics.baseline import baseline_of, fewest_real
 from tradeoff.metrics.copies import measure as measure_copies
 from tradeoff.metrics.moments import measure_frechet, measure_kernel
+from tradeoff.metrics.neighbors import measure as measure_neighbors
 from tradeoff.samples import Pair
 
 
@@ -40,6 +41,7 @@ def test_the_frechet_baseline_follows_the_sizes():
     assert many < 0.8 * baseline_of(key, pair_of(), request(key)).value < 0.6 * few
 
 
+@pytest.mark.torch
 def test_closed_forms_have_no_error():
     pair = pair_of(100, 50)
     for key in ("kernel.distance", "knn.density", "knn.coverage", "cover.precision"):
@@ -79,6 +81,40 @@ def test_recall_takes_parts_of_the_size_of_the_generated_side():
     assert baseline_of("knn.recall", equal, request()) == baseline_of(
         "knn.precision", equal, request()
     )
+
+
+@pytest.mark.torch
+def test_density_counts_copies():
+    """Three copies of each value: a ball of rank 1 holds two others, and as many of fresh ones."""
+    real = np.repeat(np.random.default_rng(0).normal(size=(50, 4)), 3, axis=0)
+    found = baseline_of("knn.density", Pair.of(real=real, generated=real), request(k=1))
+    assert found.value == 2.0
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("sizes", [(300, 300), (300, 100)])
+def test_baselines_of_values_that_repeat(sizes):
+    """Points of a lattice: nearly all distances are tied, which closed forms do not know."""
+    rng = np.random.default_rng(0)
+    keys = ("knn.density", "knn.coverage", "cover.recall", "cover.precision")
+    off = {key: [] for key in keys}
+    for _ in range(20):
+        real, generated = (rng.integers(0, 3, (size, 6)).astype(float) for size in sizes)
+        pair = Pair.of(real=real, generated=generated)
+        scores = measure_neighbors(pair, request(*keys)).scores
+        for key in keys:
+            off[key].append(scores[key].value - scores[key].expected)
+    assert abs(np.mean(off["knn.density"])) < 0.1  # 2.2 are expected; 20 runs vary by 0.02
+    assert all(abs(np.mean(off[key])) < 0.03 for key in keys[1:])
+
+
+@pytest.mark.torch
+def test_metrics_without_a_baseline_where_values_repeat():
+    lattice = np.random.default_rng(0).integers(0, 2, (200, 6)).astype(float)
+    pair = Pair.of(real=lattice[:80], generated=lattice)
+    for key in ("clipped.density", "clipped.coverage", "cover.precision"):
+        assert baseline_of(key, pair, request()) is None
+        assert baseline_of(key, pair_of(80, 80), request()) is not None
 
 
 @pytest.mark.torch

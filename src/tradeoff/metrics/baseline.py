@@ -20,7 +20,7 @@ from tradeoff.moments.expectations import SamplingNoise
 from tradeoff.moments.frechet import Moments, frechet_distance
 from tradeoff.neighbors import own_neighbors, support_metrics
 from tradeoff.neighbors.expectations import expected_coverage
-from tradeoff.neighbors.leave_one_out import authentic, inside_others, realism
+from tradeoff.neighbors.leave_one_out import authentic, ball_sizes, inside_others, realism
 from tradeoff.neighbors.support import COVER, OwnNeighbors
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ _BOUND_BY_GENERATED = ("knn.recall", "clipped.density", "clipped.coverage")
 _MOST_PARTS = 8
 _REALISM_ROWS = 1000
 _CLIPPED_SPLITS = 4
+_MOST_TIED = 0.01
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,10 @@ def baseline_of(key: str, pair: Pair, request: Request) -> Baseline | None:
     Returns:
         The baseline; None for a metric that has none and below `fewest_real` real samples. For
         knn.recall, clipped.density and clipped.coverage it is None, too, if there are more
-        generated than real samples: parts of the real samples would be too small.
+        generated than real samples: parts of the real samples would be too small. Where real
+        samples repeat or are equally far from others, those of knn.coverage and of cover metrics
+        are approximate, and None for cover.precision with more generated than real samples and
+        for clipped metrics if this holds for more than 1% of the real samples.
     """
     make = _BASELINES.get(key)
     if make is None or len(pair.real) < fewest_real(key, request.k):
@@ -205,35 +209,84 @@ def _realism(real: Side, size: int, request: Request) -> Baseline | None:
     return Baseline(float(median), float(0.5 * (high - low))) if np.isfinite(high) else None
 
 
-def _density(real: Side, size: int, request: Request) -> Baseline:
-    """A ball holds one in n of fresh samples for each rank that it reaches."""
-    return Baseline(1.0)
+def _density(real: Side, size: int, request: Request) -> Baseline | None:
+    """A ball holds one in n of fresh samples for each real sample that it holds."""
+    held = _held(real, request.k, request)
+    return None if held is None else _mean(held / request.k, real)
 
 
 def _coverage(real: Side, size: int, request: Request) -> Baseline | None:
-    return _expected(own=len(real), other=size, k=request.k)
+    return _filled(real, size, request.k, request)
 
 
 def _cover_precision(real: Side, size: int, request: Request) -> Baseline | None:
-    k = request.k
-    return _expected(own=size, other=len(real), k=COVER * k, at_least=k)
+    """Balls around generated samples: around as many real ones if distances are tied."""
+    k, around = COVER * request.k, real
+    if _tied_share(real, k, request) > 0:
+        if size > _SAME_SIZE * len(real):
+            return None
+        if size < len(real):
+            around, _ = real.parted(size, len(real) - size, request.seed)
+        return _filled(around, len(real), k, request, at_least=request.k)
+    if k >= size:
+        return None
+    return Baseline(expected_coverage(own=size, other=len(real), k=k, at_least=request.k))
 
 
 def _cover_recall(real: Side, size: int, request: Request) -> Baseline | None:
-    k = request.k
-    return _expected(own=len(real), other=size, k=COVER * k, at_least=k)
+    return _filled(real, size, COVER * request.k, request, at_least=request.k)
 
 
-def _expected(*, own: int, other: int, k: int, at_least: int = 1) -> Baseline | None:
-    if k >= own:
+def _filled(
+    around: Side, others: int, k: int, request: Request, at_least: int = 1
+) -> Baseline | None:
+    """A ball with ties fills like one whose rank is the number of samples that it holds.
+
+    A sample that has copies counts in its own ball: its place is a part of the distribution.
+    """
+    held, own = _held(around, k, request), len(around)
+    if held is None:
         return None
-    return Baseline(expected_coverage(own=own, other=other, k=k, at_least=at_least))
+    _, place, counts = np.unique(around.keys, return_inverse=True, return_counts=True)
+    held = np.minimum(held + ((held > k) & (counts[place] > 1)), own - 1)
+    ranks, which = np.unique(held, return_inverse=True)
+    filled = [
+        expected_coverage(own=own, other=others, k=int(rank), at_least=at_least) for rank in ranks
+    ]
+    return _mean(np.array(filled)[which], around)
 
 
-def _clipped(name: str) -> Callable[[Side, int, Request], Baseline]:
-    """What is missing to 1 falls like the inverse root of the number of samples."""
+def _tied_share(real: Side, k: int, request: Request) -> float:
+    """Share of real samples whose k-th neighbor is as far as the next."""
+    held = _held(real, k, request)
+    return 0.0 if held is None else float((held > k).mean())
 
-    def make(real: Side, size: int, request: Request) -> Baseline:
+
+def _held(real: Side, k: int, request: Request) -> npt.NDArray[np.int64] | None:
+    """Other real samples in the ball of rank k around each: k unless distances are tied."""
+    if k >= len(real):
+        return None
+    known = neighbors_of(real, min(k + 1, len(real) - 1), progress=request.progress)
+    return real.remember(
+        ("ball sizes", k), lambda: ball_sizes(real.x, known, k, progress=request.progress)
+    )
+
+
+def _mean(values: npt.NDArray[np.float64], real: Side) -> Baseline:
+    """With an error by which copies vary together; 0 if all values are equal."""
+    if (values == values[0]).all():
+        return Baseline(float(values[0]))
+    off = values - values.mean()
+    of_values = np.bincount(np.unique(real.keys, return_inverse=True)[1], weights=off)
+    return Baseline(float(values.mean()), float(np.sqrt((of_values**2).sum())) / len(real))
+
+
+def _clipped(name: str) -> Callable[[Side, int, Request], Baseline | None]:
+    """What is missing to 1 falls like the inverse root of the number of samples, without ties."""
+
+    def make(real: Side, size: int, request: Request) -> Baseline | None:
+        if _tied_share(real, request.k, request) > _MOST_TIED:
+            return None
         n = len(real)
         own, other = _part_sizes(n, size)
         missing = []

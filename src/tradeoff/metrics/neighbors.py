@@ -53,7 +53,10 @@ def _support(pair: Pair, names: Sequence[str], request: Request) -> SupportMetri
     ranks = reach_of(names, k=request.k, samples=len(pair.real))
     known = None
     if 0 < ranks < len(pair.real):  # too few samples are refused with a sentence below
-        known = neighbors_of(pair.real, ranks, progress=request.progress)
+        # One rank more tells baselines whether the last neighbor is tied.
+        known = neighbors_of(
+            pair.real, min(ranks + 1, len(pair.real) - 1), progress=request.progress
+        )
     return support_metrics(
         real=pair.real.features,
         generated=pair.generated.features,

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tradeoff.neighbors.counters import Balls, sweep
+from tradeoff.neighbors.points import points_of
+from tradeoff.neighbors.screen import tiles_of
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tradeoff._validation import FloatArray
     from tradeoff.neighbors.support import OwnNeighbors
 
-__all__ = ["authentic", "inside_others", "realism"]
+__all__ = ["authentic", "ball_sizes", "inside_others", "realism"]
 
 _ROWS_AT_ONCE = 250
 _ROUNDING = 1e-9  # of squared distances by products, between samples that are not far off
@@ -46,6 +50,39 @@ def inside_others(neighbors: OwnNeighbors, k: int) -> npt.NDArray[np.bool_]:
     inside[index[:, :k]] = True
     # Of several samples at the same distance only some are listed: look from the other end too.
     return np.asarray(inside | (neighbors.squares <= radii[index]).any(1))
+
+
+def ball_sizes(
+    x: FloatArray, neighbors: OwnNeighbors, k: int, *, progress: bool
+) -> npt.NDArray[np.int64]:
+    """Number of other samples in the ball of rank k around each sample, shape (n,).
+
+    It is k unless several samples are as far as the k-th.
+
+    Args:
+        x: Samples, shape (n, d).
+        neighbors: Their own neighbors, up to rank k + 1 unless there are only k others.
+        k: Rank of the neighbor that a ball reaches.
+        progress: False silences the progress line.
+
+    Example:
+        Around the first of three copies, the ball that reaches its nearest neighbor holds two:
+
+        >>> from tradeoff.neighbors import own_neighbors
+        >>> from tradeoff.neighbors.leave_one_out import ball_sizes
+        >>> x = np.array([[0.0], [0.0], [0.0], [1.0], [3.0]])
+        >>> ball_sizes(x, own_neighbors(x, ranks=2, progress=False), 1, progress=False)
+        array([2, 2, 2, 3, 1])
+    """
+    sizes = np.full(len(x), k, np.int64)
+    reach, farther = neighbors.squares[:, k - 1], neighbors.squares[:, k : k + 1]
+    (tied,) = np.nonzero((farther == reach[:, None]).any(1))
+    if tied.size:
+        centers, others = tiles_of(*points_of(centers=x[tied], samples=x))
+        balls = Balls(centers.norms.new_tensor(reach[None, tied]), len(x), strict=False, around=0)
+        sweep(centers, others, [balls], label="samples at equal distances", progress=progress)
+        sizes[tied] = balls.inside[0].cpu().numpy() - 1
+    return sizes
 
 
 def authentic(neighbors: OwnNeighbors) -> npt.NDArray[np.bool_]:
