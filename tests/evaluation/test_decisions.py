@@ -298,6 +298,8 @@ def test_the_command_answers_about_one_model_and_several(rng, real, tmp_path):
     models = ("--generated", f"near={near}", "--generated", f"far={far}")
     done = tradeoff("decide", "precision at λ = 1", *shared, *models, "--json")
     assert Decision.from_json(done.stdout).best == ("near",)
+    again = tradeoff("decide", "precision at λ = 1", *models[:2], models[3], *shared, "--json")
+    assert Decision.from_json(again.stdout).best == ("near",)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from tradeoff.cli.options import (
     CROSS_FITTED,
     Config,
     Json,
+    MoreModels,
     NoSamples,
     Out,
     Overwrite,
@@ -33,10 +34,7 @@ __all__ = ["named_sources", "run"]
 
 @with_settings(*CROSS_FITTED)
 def run(
-    models: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME=PATH]...", help="Further models, as NAME=PATH."),
-    ] = None,
+    models: MoreModels = None,
     *,
     real: Real = None,
     generated: Annotated[

@@ -14,6 +14,7 @@ from tradeoff.cli.options import (
     Json,
     LedgerFolder,
     LooksReport,
+    MoreModels,
     Overwrite,
     Plot,
     Quiet,
@@ -35,6 +36,7 @@ def run(
             help='Such as "curve.recall > 0.6" for one model, or "curve.recall" for several.'
         ),
     ],
+    models: MoreModels = None,
     *,
     real: Real = None,
     generated: Annotated[
@@ -84,20 +86,22 @@ def run(
 
     sources = {
         "real": take_source(chosen, "real", real),
-        "generated": _models(take_source(chosen, "generated", generated)),
+        "generated": _by_name(
+            take_source(chosen, "generated", [*(generated or ()), *(models or ())] or None)
+        ),
     }
     settings = Settings.of(chosen | {"metrics": "curve"})
     check_output(inputs_of(chosen, sources, config), files=[plot, report], overwrite=overwrite)
-    models = sources["generated"]
-    if plot is not None and len(models) > 2:
+    by_name = sources["generated"]
+    if plot is not None and len(by_name) > 2:
         raise InvalidInputError(
-            f"`--plot` can draw at most two models. Got {len(models)}: leave it out."
+            f"`--plot` can draw at most two models. Got {len(by_name)}: leave it out."
         )
     if wait is not None:
-        models = {name: GrowingFolder(path, wait=wait) for name, path in models.items()}
+        by_name = {name: GrowingFolder(path, wait=wait) for name, path in by_name.items()}
     result = decide_sources(
         sources["real"],
-        models,
+        by_name,
         question,
         settings,
         counts={"pilot": pilot, "every": every, "limit": limit},
@@ -113,7 +117,7 @@ def run(
         result.report(report, overwrite=True)
 
 
-def _models(given: str | list[str] | dict[str, str]) -> dict[str, str]:
+def _by_name(given: str | list[str] | dict[str, str]) -> dict[str, str]:
     """Paths by name; a single path needs none."""
     if isinstance(given, dict):
         return given

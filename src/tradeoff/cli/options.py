@@ -43,6 +43,7 @@ __all__ = [
     "Json",
     "LedgerFolder",
     "LooksReport",
+    "MoreModels",
     "NoSamples",
     "Out",
     "Overwrite",
@@ -81,6 +82,10 @@ def _check_page(path: Path | None) -> Path | None:
 
 Real = Annotated[str | None, typer.Option("--real", help="Real samples: a path.")]
 Generated = Annotated[str | None, typer.Option("--generated", help="Samples of the model: a path.")]
+MoreModels = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME=PATH]...", help="Further models, as NAME=PATH."),
+]
 Config = Annotated[
     Path | None,
     typer.Option("--config", help="TOML file with sources and settings; options override it."),
