@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import knobs
+from benchmarks import bench_knobs as knobs
 
 
 def test_the_best_value_lies_between_the_others():

@@ -65,7 +65,9 @@ HERE = {
         "1.5": "a bar, and the width of a blur, both in the benchmarks",
         "1%": "the level of a test, also in the benchmark",
         "0.146": "computed from the distribution of the benchmark",
+        "0.01": "a bar, also in the benchmark",
     },
+    "knobs.md": {"1.0": "a temperature of the tutorial"},
     "stopping.md": {"0.6": "an example of a bar"},
     "choosing.md": {
         "0.9": "an example of a share",
