@@ -20,6 +20,7 @@ from tradeoff.training import Loss, NonSaturatingLoss
 
 LATENTS = 64
 """Size of the generator's input."""
+_PENALTY_STEPS = 4
 
 
 class Fashion(NamedTuple):
@@ -75,6 +76,9 @@ def train_gan(
     seed: int,
     loss: Loss | None = None,
     start: tuple[nn.Module, nn.Sequential] | None = None,
+    rates: tuple[float, float] = (4e-4, 2e-4),
+    penalty: float = 0.0,
+    average: float = 0.0,
     batch: int = 128,
 ) -> tuple[nn.Module, nn.Sequential]:
     """A generator and a discriminator, whose output stands for log p/q.
@@ -84,7 +88,12 @@ def train_gan(
         steps: of both networks.
         seed: of weights and batches.
         loss: of both; the plain GAN's if not given.
-        start: networks that are trained further; fresh ones if not given.
+        start: networks that are trained further, at rates that fall to a twentieth; fresh ones, at
+            constant rates, if not given.
+        rates: of the generator and of the discriminator.
+        penalty: weight of the discriminator's gradient at real images, see `penalty_of`.
+        average: share of the old weights that the average of the generator's weights keeps at each
+            step; the averaged generator is returned.
         batch: images of a step.
     """
     torch.manual_seed(seed)
@@ -92,19 +101,45 @@ def train_gan(
     generator, discriminator = (
         (make_generator(), make_discriminator()) if start is None else deepcopy(start)
     )
+    averaged = deepcopy(generator)
     optimizers = [
-        torch.optim.Adam(network.parameters(), rate, betas=(0.5, 0.999))
-        for network, rate in ((generator.train(), 4e-4), (discriminator.train(), 2e-4))
+        torch.optim.Adam(network.train().parameters(), rate, betas=(0.5, 0.999))
+        for network, rate in zip((generator, discriminator), rates, strict=True)
     ]
-    for _ in track(range(steps), "training"):
+    last = 1.0 if start is None else 0.05
+    decays = [torch.optim.lr_scheduler.LinearLR(one, 1.0, last, steps) for one in optimizers]
+    for step in track(range(steps), "training"):
         real = images[torch.randint(len(images), (batch,))]
         made = generator(torch.randn(batch, LATENTS))
-        descend(
-            optimizers[1],
-            loss.discriminator_loss(discriminator(real), discriminator(made.detach())),
-        )
+        of_both = loss.discriminator_loss(discriminator(real), discriminator(made.detach()))
+        descend(optimizers[1], of_both + penalty_of(discriminator, real, penalty, step))
         descend(optimizers[0], loss.generator_loss(discriminator(made)))
-    return generator.eval(), discriminator.eval()
+        for decay in decays:
+            decay.step()
+        _follow(averaged, generator, average)
+    return averaged.eval(), discriminator.eval()
+
+
+def penalty_of(
+    discriminator: nn.Module, real: torch.Tensor, weight: float, step: int
+) -> torch.Tensor:
+    """The weighted mean of half the squared gradient at real images, at every fourth step."""
+    if weight == 0.0 or step % _PENALTY_STEPS:
+        return torch.zeros(())
+    real = real.detach().requires_grad_(True)
+    (gradient,) = torch.autograd.grad(discriminator(real).sum(), real, create_graph=True)
+    return 0.5 * _PENALTY_STEPS * weight * gradient.flatten(1).square().sum(1).mean()
+
+
+@torch.no_grad()
+def _follow(averaged: nn.Module, network: nn.Module, kept: float) -> None:
+    """Move the averaged weights toward those of the network."""
+    pairs = zip(averaged.state_dict().values(), network.state_dict().values(), strict=True)
+    for mean, now in pairs:
+        if now.is_floating_point():
+            mean.lerp_(now, 1.0 - kept)
+        else:
+            mean.copy_(now)
 
 
 def train_discriminator(
@@ -113,16 +148,18 @@ def train_discriminator(
     images: torch.Tensor,
     *,
     steps: int,
+    penalty: float = 0.0,
     batch: int = 128,
 ) -> None:
     """Go on with the discriminator alone, at a rate that falls to 0."""
     loss = NonSaturatingLoss()
     optimizer = torch.optim.Adam(discriminator.parameters(), 2e-4)
     decay = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
-    for _ in track(range(steps), "training a discriminator"):
+    for step in track(range(steps), "training a discriminator"):
         real = images[torch.randint(len(images), (batch,))]
         made = draw(generator, batch).clone()
-        descend(optimizer, loss.discriminator_loss(discriminator(real), discriminator(made)))
+        of_both = loss.discriminator_loss(discriminator(real), discriminator(made))
+        descend(optimizer, of_both + penalty_of(discriminator, real, penalty, step))
         decay.step()
 
 
