@@ -13,6 +13,7 @@ from scipy.stats import binom
 from benchmarks import bench_profile, bench_sanity, harness
 
 TORCH = {
+    "ablation",
     "auxiliary",
     "budgeted",
     "exactness",
