@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PICTURES = Path(__file__).parents[1] / "docs" / "_static" / "papers"
 LONGEST = 7200.0
-WHOLE = "whole gallery, over two hours"
+WHOLE = "all experiments, relative to two hours"
 
 
 def experiments() -> dict[str, Experiment]:
@@ -60,7 +60,7 @@ def claim_row(name: str, number: str) -> Row:
         "ours": values[number],
         "from": claim.low if math.isfinite(claim.low) else None,
         "to": claim.high if math.isfinite(claim.high) else None,
-        "agrees": "yes" if claim.holds(values[number]) else f"no: {claim.why_not}",
+        "agrees": "yes" if claim.holds(values[number]) else f"no. {claim.why_not}",
     }
     first = number == next(iter(experiment.claims))
     return found | ({"seconds": taken} if first else {})

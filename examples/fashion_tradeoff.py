@@ -11,11 +11,14 @@ classifier of the ten classes, test images, the curve and nearest neighbors.
 
 import argparse
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from matplotlib.figure import Figure
+from torch import nn
 
 from examples.first_picture import COLORS
 from examples.parts.fashion import (
@@ -39,43 +42,80 @@ LOSSES: dict[str, Callable[[], Loss]] = {
 }
 
 
-PENALTY, SMALL_PENALTY = 10.0, 0.03
+PENALTY, SMALL_PENALTY = 10.0, 0.1
 """While the GAN learns, and while it is tuned for a slope, which needs the size of log p/q."""
 
 
-def tune(*, steps: int, size: int, seed: int = 0) -> dict[str, Judged]:
-    """Train a GAN, tune it for every loss, and judge.
+class Begun(NamedTuple):
+    """A GAN to tune, and its judge."""
+
+    images: torch.Tensor
+    generator: nn.Module
+    discriminator: nn.Sequential
+    features: Callable[[torch.Tensor], np.ndarray]
+    test: torch.Tensor
+    seed: int
+
+
+def begin(*, steps: int, size: int, seed: int) -> Begun:
+    """Train a GAN and a judge.
 
     Args:
-        steps: of the first training; the discriminator goes on alone for a quarter of them, and
-            tuning takes a third.
+        steps: of the GAN; the judge takes half of them.
         size: samples of each side that are measured.
         seed: of weights and batches.
     """
     data = load_fashion()
     features = train_features(data.train, data.train_labels, steps=steps // 2, seed=seed)
-    real = features(data.test[:size])
-    start = train_gan(data.train, steps=steps, seed=seed, penalty=PENALTY, average=0.995)
-    train_discriminator(start[1], start[0], data.train, steps=steps // 4, penalty=SMALL_PENALTY)
-    found = {}
-    for name, make in LOSSES.items():
-        generator, discriminator = train_gan(
-            data.train,
-            steps=steps // 3,
-            seed=seed + 1,
-            loss=make(),
-            start=start,
-            rates=(2e-4, 4e-4),
-            penalty=SMALL_PENALTY,
-            average=0.99,
-        )
-        torch.manual_seed(seed)
-        found[name] = judge(draw(generator, size), real, features)
-        with torch.inference_mode():
-            outputs = discriminator(found[name].images[:1000])
-        found[name].row["log-ratio of generated samples"] = float(outputs.mean())
-        found[name].row["its standard deviation"] = float(outputs.std())
-    return found
+    networks = train_gan(data.train, steps=steps, seed=seed, penalty=PENALTY, average=0.995)
+    return Begun(data.train, *networks, features, data.test[:size], seed)
+
+
+def tune(begun: Begun, loss: Loss, *, steps: int, penalty: float = SMALL_PENALTY) -> Judged:
+    """Train the discriminator alone, then tune the GAN for a loss, and judge.
+
+    Args:
+        begun: The GAN.
+        loss: What it is tuned for.
+        steps: of tuning, and of the discriminator alone.
+        penalty: on the gradient of the discriminator.
+    """
+    torch.manual_seed(begun.seed)
+    start = (begun.generator, deepcopy(begun.discriminator))
+    train_discriminator(start[1], start[0], begun.images, steps=steps, penalty=penalty)
+    generator, discriminator = train_gan(
+        begun.images,
+        steps=steps,
+        seed=begun.seed + 1,
+        loss=loss,
+        start=start,
+        rates=(2e-4, 4e-4),
+        penalty=penalty,
+        average=0.99,
+    )
+    made = draw(generator, len(begun.test))
+    judged = judge(made, begun.features(begun.test), begun.features)
+    judged.row.update(ratio_row(discriminator, loss, real=begun.test, generated=made))
+    return judged
+
+
+def ratio_row(
+    discriminator: nn.Module, loss: Loss, *, real: torch.Tensor, generated: torch.Tensor
+) -> dict[str, float]:
+    """How far apart the discriminator's log-ratios are, and how many samples a step follows.
+
+    The errors are both error rates of the discriminator together, 1 for a guess. The share is that
+    of an even mean with the variance of the mean over generated samples that the loss weighs.
+    """
+    with torch.inference_mode():
+        of_real, of_generated = (discriminator(x)[:, 0].numpy() for x in (real, generated))
+    slopes = np.exp(-of_generated.astype(float))
+    weights = slopes * loss.weight(slopes)
+    return {
+        "errors of the discriminator": float((of_real < 0).mean() + (of_generated >= 0).mean()),
+        "standard deviation of log-ratios": float(of_generated.std()),
+        "share of samples in a step": float(weights.mean() ** 2 / (weights**2).mean()),
+    }
 
 
 def picture(found: dict[str, Judged]) -> Figure:
@@ -101,7 +141,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("fashion-tradeoff.png"))
     parser.add_argument("--quick", action="store_true", help="a short training, few samples")
     options = parser.parse_args()
-    found = tune(**({"steps": 30, "size": 300} if options.quick else {"steps": 2400, "size": 3000}))
+    steps, size = (30, 300) if options.quick else (2000, 3000)
+    begun = begin(steps=steps, size=size, seed=0)
+    found = {name: tune(begun, make(), steps=steps // 3) for name, make in LOSSES.items()}
     for name, judged in found.items():
         print(f"{name:8s} " + "  ".join(f"{k} {v:.3f}" for k, v in judged.row.items()))
     picture(found).savefig(options.output, dpi=150)

@@ -1,8 +1,8 @@
-"""Djolonga and others, 2020: frontiers of Rényi divergences between a model and the data.
+"""Djolonga et al., 2020: frontiers of Rényi divergences between a model and the data.
 
     python -m examples.papers.djolonga_2020 --output pictures
 
-The text of the paper prints no numbers: claims are its statements, and exact values from theory.
+The text of the paper contains no numbers: claims are its statements and exact values from theory.
 """
 
 from typing import NamedTuple
@@ -90,9 +90,11 @@ def measure_divergences(quick: bool) -> Measured:
     return Measured(
         {
             "width at which order 2 becomes infinite": float(bisect(side, 1.0, 2.0)),
-            "largest gap to numerical integration": float(np.abs(gaps).max()),
-            "smallest rise with the order": float(rises.min()),
-            "model too wide: from it minus to it": float(to_real[2, wide] - to_model[2, wide]),
+            "closed form against numerical integration": float(np.abs(gaps).max()),
+            "smallest increase with the order": float(rises.min()),
+            "model too wide: as first minus as second argument": float(
+                to_real[2, wide] - to_model[2, wide]
+            ),
         },
         Divergences(widths, orders, to_model, to_real),
     )
@@ -151,9 +153,9 @@ def measure_gaussians(quick: bool) -> Measured:
             "order 1, exclusive: closed form against integration": largest_error(
                 family["exclusive"], exclusive[1]
             ),
-            "order 1, inclusive: loss by Gaussian references": balanced(inclusive[1])
+            "order 1, inclusive: loss from restricting R to Gaussians": balanced(inclusive[1])
             - balanced(family["inclusive"]),
-            "smallest fall with the order": float(min(falls)),
+            "smallest decrease with the order": float(min(falls)),
         },
         found,
     )
@@ -201,15 +203,15 @@ def measure_misfit(quick: bool) -> Measured:
         {
             "exclusive: fits minus exact": balanced(fitted["exclusive"])
             - balanced(exact["exclusive"]),
-            "inclusive: Gaussian references minus exact": balanced(restricted)
+            "inclusive: Gaussian R minus exact": balanced(restricted)
             - balanced(exact["inclusive"]),
-            "inclusive: smallest gain of fits over Gaussian references": float(
+            "inclusive, Gaussian R: smallest difference, fits minus data": float(
                 min(
                     (fitted["inclusive"].precision - precision).min(),
                     (fitted["inclusive"].recall - recall).min(),
                 )
             ),
-            "largest gap in the sum of divergences": float(
+            "largest difference between divergence and sum": float(
                 np.abs(costs[:, 0] - parts - misfit).max()
             ),
         },
@@ -231,7 +233,7 @@ def draw_misfit(shown: Misfit) -> Figure:
     for ax, kind in zip(axes, KINDS, strict=True):
         lines = {"exact": shown.exact[kind], "Gaussian fits": shown.fitted[kind]}
         if kind == "inclusive":
-            lines["Gaussian references"] = shown.restricted
+            lines["Gaussian R"] = shown.restricted
         colors = (INK, BLUE, ORANGE)[: len(lines)]
         draw_frontiers(ax, lines, colors, f"{kind.capitalize()} frontiers")
     return figure
@@ -240,23 +242,23 @@ def draw_misfit(shown: Misfit) -> Figure:
 EXPERIMENTS = (
     Experiment(
         "divergences",
-        "Rényi divergences of high order punish mass of the first distribution outside the second",
+        "Rényi divergences of high order penalize a first argument that is wider than the second",
         {
             "width at which order 2 becomes infinite": Claim(
-                "Orders above 1 grow faster and faster with a model that is too wide (section 2.1 "
-                "and figure 2); by the closed form, order 2 is infinite from √2 on",
+                "section 2.1, figure 2: orders above 1 grow quickly if the model is too wide; by "
+                "the closed form, order 2 is infinite from a width of √2",
                 2**0.5 - 1e-6,
                 2**0.5 + 1e-6,
             ),
-            "largest gap to numerical integration": Claim(
-                "Divergences of Gaussians have a closed form (caption of figure 2)", 0.0, 1e-9
+            "closed form against numerical integration": Claim(
+                "figure 2: divergences of Gaussians have a closed form", 0.0, 1e-9
             ),
-            "smallest rise with the order": Claim(
-                "A Rényi divergence never falls with its order (section 2.1)", -1e-12
+            "smallest increase with the order": Claim(
+                "section 2.1: divergences never decrease with the order", -1e-12
             ),
-            "model too wide: from it minus to it": Claim(
-                "A model that is too wide is far from the data as first argument, less so as "
-                "second (section 2.1 and figure 2)",
+            "model too wide: as first minus as second argument": Claim(
+                "section 2.1, figure 2: a model that is too wide is penalized more as the first "
+                "argument than as the second",
                 0.0,
             ),
         },
@@ -265,29 +267,29 @@ EXPERIMENTS = (
     ),
     Experiment(
         "gaussians",
-        "Frontiers of two Gaussians: order ∞ is the precision-recall curve, order 1 a closed form",
+        "Frontiers of two Gaussians, with the precision-recall curve at order ∞",
         {
             "order ∞ against the precision-recall curve": Claim(
-                "The exclusive frontier of order ∞ is the precision-recall curve (proposition 6)",
+                "proposition 6: the exclusive frontier of order ∞ is the precision-recall curve",
                 0.0,
                 1e-6,
                 quick=(0.0, 5e-5),  # the error of the grid falls with the square of its step
             ),
             "order ½: exclusive against inclusive": Claim(
-                "At order ½ both kinds have the same references (proposition 1)", 0.0, 1e-12
+                "proposition 1: at order ½, both frontiers have the same R", 0.0, 1e-12
             ),
             "order 1, exclusive: closed form against integration": Claim(
-                "The references of the exclusive frontier of order 1 are Gaussians with mixed "
-                "natural parameters (proposition 4)",
+                "proposition 4: on the exclusive frontier of order 1, R is a Gaussian with "
+                "interpolated natural parameters",
                 0.0,
                 1e-9,
             ),
-            "order 1, inclusive: loss by Gaussian references": Claim(
-                "Only the exclusive frontier stays the same with other references than Gaussians "
-                "(proposition 4)",
+            "order 1, inclusive: loss from restricting R to Gaussians": Claim(
+                "proposition 4: restricting R to Gaussians does not change the exclusive "
+                "frontier; it does change the inclusive one",
                 0.01,
             ),
-            "smallest fall with the order": Claim("Higher orders forgive less (section 2.1)", 0.01),
+            "smallest decrease with the order": Claim("section 2.1: higher orders are lower", 0.01),
         },
         measure_gaussians,
         draw_gaussians,
@@ -296,23 +298,23 @@ EXPERIMENTS = (
         "quantization",
         "Too few buckets make a model look better than it is, too few samples worse",
         {
-            "bias of 5 buckets": Claim("Few buckets are too optimistic (figure 6b)", 0.01),
+            "bias of 5 buckets": Claim("figure 6b: few buckets are too optimistic", 0.01),
             "bias of 200 buckets": Claim(
-                "The bias vanishes in the limit of fine buckets (section 6)", 0.0, 1e-3
+                "section 6: the bias vanishes in the limit of fine buckets", 0.0, 1e-3
             ),
             "smallest bias of any order and kind": Claim(
-                "Buckets never lower a frontier (proposition 8, whose sets are printed in the "
-                "opposite order)",
+                "proposition 8, with the misprint corrected (erratum 20): buckets never lower a "
+                "frontier",
                 0.0,
             ),
             "bias of 5 clusters, many samples": Claim(
-                "The same for clusters of samples (section 6)", 0.0
+                "section 6: few clusters of samples are too optimistic", 0.0
             ),
             "bias of 50 clusters, few samples": Claim(
-                "With few samples the curve is too pessimistic (figure 6c)", high=0.0
+                "figure 6c: with few samples, the curve is too pessimistic", high=0.0
             ),
-            "spread of few over many samples": Claim(
-                "With few samples the curve fluctuates (figure 6c)", 1.0
+            "spread with few samples / with many": Claim(
+                "figure 6c: with few samples, the curve fluctuates", 1.0
             ),
         },
         measure_quantization,
@@ -320,23 +322,23 @@ EXPERIMENTS = (
     ),
     Experiment(
         "misfit",
-        "Gaussian fits of data with outliers: the frontier may be too low, not only too high",
+        "Gaussian fits of data with outliers can make the frontier too low, not only too high",
         {
             "exclusive: fits minus exact": Claim(
-                "The exclusive frontier of Gaussian fits may be too pessimistic (figure 7b)",
+                "figure 7b: the exclusive frontier of Gaussian fits can be too pessimistic",
                 high=-0.01,
             ),
-            "inclusive: Gaussian references minus exact": Claim(
-                "With Gaussian references only, the inclusive frontier is lower still (figure 7c)",
+            "inclusive: Gaussian R minus exact": Claim(
+                "figure 7c: with R restricted to Gaussians, the inclusive frontier is too low",
                 high=-0.01,
             ),
-            "inclusive: smallest gain of fits over Gaussian references": Claim(
-                "With Gaussian references, fits are never lower than the data (proposition 9)",
+            "inclusive, Gaussian R: smallest difference, fits minus data": Claim(
+                "proposition 9: with R restricted to Gaussians, fits never lower the frontier",
                 -1e-9,
             ),
-            "largest gap in the sum of divergences": Claim(
-                "The divergence to a Gaussian is the one to the fit plus the one from the fit "
-                "(proof of proposition 9)",
+            "largest difference between divergence and sum": Claim(
+                "proof of proposition 9: the divergence from the data to R equals that from the "
+                "data to the fit plus that from the fit to R",
                 0.0,
                 1e-9,
             ),
@@ -346,22 +348,22 @@ EXPERIMENTS = (
     ),
     Experiment(
         "estimates",
-        "Three ways from samples to a frontier: Gaussian fits, clusters, and log-ratios",
+        "Three estimates of a frontier from samples: Gaussian fits, clusters, and log-ratios",
         {
-            "slope of the log-error of Gaussian fits": Claim(
-                "Maximum likelihood in the right family (section 6) errs by 1/√n in theory",
+            "Gaussian fits: slope of log error against log n": Claim(
+                "theory, for section 6: the error falls as 1/√n (slope -0.5)",
                 -0.65,  # a little steeper, since the error is not yet linear in few samples
                 -0.45,
                 quick=(-0.8, -0.3),  # 40 draws, a standard deviation of 0.07
             ),
             "error of k-means minus error of Gaussian fits": Claim(
-                "Clusters are biased, fits of the right family are not (section 6)", 0.0
+                "section 6: clusters are biased; fits of the right family are not", 0.0
             ),
             "bias of k-means": Claim(
-                "Clusters are too optimistic with many samples (section 6)", 0.0
+                "section 6: with many samples, clusters are too optimistic", 0.0
             ),
             "error of log-ratios, few minus many samples": Claim(
-                "Log-ratios of classifiers may take many samples (section 6)", 0.0
+                "section 6: log-ratios from classifiers may need many samples", 0.0
             ),
         },
         measure_estimates,
@@ -372,19 +374,19 @@ EXPERIMENTS = (
         "Fashion-MNIST: a model that drops classes loses recall, one that invents them precision",
         {
             "precision minus recall, three classes dropped": Claim(
-                "A missing mode costs recall (section 1 and figure 1b)", 0.0
+                "section 1, figure 1b: a dropped mode lowers recall", 0.0
             ),
             "recall minus precision, five classes invented": Claim(
-                "An extra mode costs precision (section 1 and figure 1b)", 0.0
+                "section 1, figure 1b: an invented mode lowers precision", 0.0
             ),
-            "precision or recall, all classes known": Claim(
-                "A perfect model costs neither (section 1 and figure 1b)", 0.97, 1.0
+            "smaller of precision and recall, same classes": Claim(
+                "section 1, figure 1b: for identical distributions, both are 1", 0.97, 1.0
             ),
             "recall, three classes dropped": Claim(
-                "By theory at least 2/5, which classes without overlap have", 0.37, 1.0
+                "theory: at least 2/5, with equality if classes do not overlap", 0.37, 1.0
             ),
             "precision, five classes invented": Claim(
-                "By theory at least 1/2, which classes without overlap have", 0.47, 1.0
+                "theory: at least 1/2, with equality if classes do not overlap", 0.47, 1.0
             ),
         },
         measure_images,

@@ -1,4 +1,4 @@
-"""What the experiments of Djolonga and others share, and those on samples."""
+"""What the experiments of Djolonga et al. share, and those on samples."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ CLUSTERS = (3, 5, 10, 20, 50)
 DIM = 4
 SIZES = (150, 450, 1350)
 FIXED_CLUSTERS = 20
-METHODS = ("Gaussian fit", "k-means", "log-ratios, plug-in", "log-ratios, averages")
+METHODS = ("Gaussian fit", "k-means", "log-ratios, plug-in", "log-ratios, held-out")
 BLUE, ORANGE, GREEN, PINK = COLORS
 
 
@@ -166,7 +166,7 @@ def measure_quantization(quick: bool) -> Measured:
             "smallest bias of any order and kind": float(np.min(gaps)),
             "bias of 5 clusters, many samples": float(many[clusters.index(5)].mean() - truth),
             "bias of 50 clusters, few samples": float(few[-1].mean() - truth),
-            "spread of few over many samples": float(few[-1].std() / many[-1].std()),
+            "spread with few samples / with many": float(few[-1].std() / many[-1].std()),
         },
         Quantization(exact, buckets, clusters, samples),
     )
@@ -177,7 +177,7 @@ def draw_quantization(shown: Quantization) -> Figure:
     figure, left, right = two_panels()
     profiles = {f"{k} buckets": shown.buckets[k] for k in (3, 5, 20)} | {"exact": shown.exact}
     curves = {label: frontier(one, np.inf, "exclusive") for label, one in profiles.items()}
-    draw_frontiers(left, curves, (PINK, GREEN, BLUE, INK), "Order ∞, exact in each bucket")
+    draw_frontiers(left, curves, (PINK, GREEN, BLUE, INK), "Order ∞, exact bucket masses")
     values = {k: one.curve().precision(1.0) for k, one in shown.buckets.items() if k <= 50}
     right.plot(list(values), list(values.values()), "o-", color=INK, linewidth=1)
     for number, color in ((3, PINK), (5, GREEN), (20, BLUE)):
@@ -198,11 +198,11 @@ def draw_sampled(ax: Axes, shown: Quantization) -> None:
         ax.plot(shown.clusters, found.mean(axis=1), ".-", color=ORANGE)
         place = low[-1] - 0.02 if size == min(shown.samples) else 0.82
         name(ax, f"{size:,} samples", (52, place), ORANGE)
-    ax.set(xscale="log", xlabel="buckets, or clusters of k-means", xlim=(2.5, 56))
+    ax.set(xscale="log", xlabel="buckets or k-means clusters", xlim=(2.5, 56))
     ax.set_ylim(bottom=min(found.min() for found in shown.samples.values()) - 0.06)
     ax.set_xticks(CLUSTERS, [str(number) for number in CLUSTERS])
     ax.minorticks_off()
-    ax.set_title("Precision at slope 1", fontsize=10)
+    ax.set_title("Precision at λ = 1", fontsize=10)
 
 
 class Estimates(NamedTuple):
@@ -264,7 +264,7 @@ def measure_estimates(quick: bool) -> Measured:
     bias = np.mean([one[0].precision[9] - exact.precision[9] for one in found[-1]])
     return Measured(
         {
-            "slope of the log-error of Gaussian fits": float(
+            "Gaussian fits: slope of log error against log n": float(
                 np.log(fit[-1] / fit[0]) / np.log(sizes[-1] / sizes[0])
             ),
             "error of k-means minus error of Gaussian fits": float(clusters[-1] - fit[-1]),
@@ -279,10 +279,10 @@ def draw_estimates(shown: Estimates) -> Figure:
     """Frontiers from one draw, and errors against the number of samples."""
     figure, left, right = two_panels()
     lines = {"exact": shown.exact, **dict(zip(METHODS, shown.found, strict=True))}
-    draw_frontiers(left, lines, (INK, *COLORS), f"{shown.sizes[1]} samples of each side")
+    draw_frontiers(left, lines, (INK, *COLORS), f"{shown.sizes[1]} samples per side")
     for errors, color in zip(shown.errors, COLORS, strict=True):
         right.plot(shown.sizes, errors, "o-", color=color, linewidth=2)
-    right.set(xscale="log", yscale="log", xlabel="samples of each side")
+    right.set(xscale="log", yscale="log", xlabel="samples per side")
     right.set_xticks(shown.sizes, [f"{size:,}" for size in shown.sizes], fontsize=9)
     right.set_yticks((0.01, 0.02, 0.05, 0.1, 0.2), ("0.01", "0.02", "0.05", "0.1", "0.2"))
     right.minorticks_off()
@@ -329,7 +329,7 @@ def measure_images(quick: bool) -> Measured:
         {
             "precision minus recall, three classes dropped": precision[2] - recall[2],
             "recall minus precision, five classes invented": recall[10] - precision[10],
-            "precision or recall, all classes known": min(precision[5], recall[5]),
+            "smaller of precision and recall, same classes": min(precision[5], recall[5]),
             "recall, three classes dropped": recall[2],
             "precision, five classes invented": precision[10],
         },
@@ -339,7 +339,7 @@ def measure_images(quick: bool) -> Measured:
 
 def draw_images(shown: Images) -> Figure:
     """Both kinds of frontier, and where they would be if classes never overlapped."""
-    labels = {2: "drops three classes", 5: "knows all five", 10: "invents five more"}
+    labels = {2: "drops three classes", 5: "has all five", 10: "invents five more"}
     figure, *axes = two_panels()
     for ax, kind in zip(axes, KINDS, strict=True):
         found = {
@@ -353,5 +353,5 @@ def draw_images(shown: Images) -> Figure:
             style = {"marker": "o", "markevery": [MIDDLE]} if is_point else {"linestyle": ":"}
             ax.plot(limit.recall, limit.precision, color=color, clip_on=False, **style)
         mark = "dots" if kind == "exclusive" else "dotted"
-        name(ax, f"{mark}: classes\nnever overlap", (0.03, 0.4), INK, side="right")
+        name(ax, f"{mark}: no overlap\nof classes", (0.03, 0.4), INK, side="right")
     return figure

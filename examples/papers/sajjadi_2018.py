@@ -1,4 +1,4 @@
-"""Sajjadi and others, 2018: classes that are dropped and invented; GANs and autoencoders.
+"""Sajjadi et al., 2018: classes that a model drops or invents.
 
     python -m examples.papers.sajjadi_2018 --output pictures
 
@@ -85,14 +85,14 @@ def measure_classes(source: str, quick: bool) -> Measured:
     recall, precision = scores.f_scores(BETA), scores.f_scores(1 / BETA)
     middle = known.index(REAL_CLASSES)
     values = {
-        "rise of F8 from one class to five": recall[middle] - recall[0],
-        "smallest step of that rise": np.diff(recall[: middle + 1]).min(),
-        "fall of F1/8 from five classes to ten": precision[middle] - precision[-1],
-        "smallest step of that fall": -np.diff(precision[middle:]).max(),
-        "fall of F8 from five classes to ten": recall[middle] - recall[-1],
-        "classes at the smallest FID": known[int(np.argmin(frechet))],
-        "FID with a class dropped over one invented": frechet[middle - 1] / frechet[middle + 1],
-        "rise of the inception score from five to ten": inception[-1] - inception[middle],
+        "increase in F8 from 1 to 5 classes": recall[middle] - recall[0],
+        "smallest step of that increase": np.diff(recall[: middle + 1]).min(),
+        "decrease in F1/8 from 5 to 10 classes": precision[middle] - precision[-1],
+        "smallest step of that decrease": -np.diff(precision[middle:]).max(),
+        "decrease in F8 from 5 to 10 classes": recall[middle] - recall[-1],
+        "number of classes with the lowest FID": known[int(np.argmin(frechet))],
+        "FID with a class dropped / with one invented": frechet[middle - 1] / frechet[middle + 1],
+        "increase in inception score from 5 to 10 classes": inception[-1] - inception[middle],
     }
     return Measured({key: float(value) for key, value in values.items()}, scores)
 
@@ -123,7 +123,7 @@ def draw_classes(scores: Scores) -> Figure:
                 weight="bold",
             )
     right.set(xlim=(0, 1.03), ylim=(0, 1.03), xlabel="recall", ylabel="precision", aspect="equal")
-    right.set_title("Curves: dropped in blue, invented in orange", fontsize=10)
+    right.set_title("Curves: classes dropped (blue) or invented (orange)", fontsize=10)
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)
     return figure
@@ -140,28 +140,30 @@ def draw_scores(ax: Axes, scores: Scores) -> None:
         side, shift = ("left", -0.2) if at else ("right", 0.3)
         name(ax, label, (scores.classes[at] + shift, shares[at] + 0.04), color, side=side)
     ax.axvline(REAL_CLASSES, color=INK, linewidth=1, linestyle=":")
-    ax.set(xlabel="classes that the model knows, of five real ones", ylim=(0, 1.1))
-    ax.set_ylabel("share of the largest score")
+    ax.set(xlabel="number of classes in the model (real data: 5)", ylim=(0, 1.1))
+    ax.set_ylabel("score relative to its maximum")
     ax.set_xticks(CLASSES)
-    ax.set_title("FID is low only at five classes, on both sides alike", fontsize=10)
+    ax.set_title("FID and inception score by number of classes", fontsize=10)
 
 
-RECALL = "figures 5 and 11: every class up to the fifth raises recall"
-PRECISION = "figures 5 and 11: every class beyond the fifth lowers precision"
+RECALL = "figures 5 and 11: each class up to the fifth raises recall"
+PRECISION = "figures 5 and 11: each class beyond the fifth lowers precision"
 CLAIMS = {
-    "rise of F8 from one class to five": Claim(RECALL, low=0.3),
-    "smallest step of that rise": Claim(RECALL, low=0.0),
-    "fall of F1/8 from five classes to ten": Claim(PRECISION, low=0.0),
-    "smallest step of that fall": Claim(PRECISION, low=0.0, quick=(-0.05, 1.0)),
-    "fall of F8 from five classes to ten": Claim(
+    "increase in F8 from 1 to 5 classes": Claim(RECALL, low=0.3),
+    "smallest step of that increase": Claim(RECALL, low=0.0),
+    "decrease in F1/8 from 5 to 10 classes": Claim(PRECISION, low=0.0),
+    "smallest step of that decrease": Claim(PRECISION, low=0.0, quick=(-0.05, 1.0)),
+    "decrease in F8 from 5 to 10 classes": Claim(
         "section 4.1: invented classes do not lower recall", high=0.06, quick=(-0.1, 0.1)
     ),
-    "classes at the smallest FID": Claim("section 4.1: FID is lowest for five classes", 5, 5),
-    "FID with a class dropped over one invented": Claim(
-        "section 4.1: FID is similar for both", low=0.5, high=2.0, quick=(0.3, 3.0)
+    "number of classes with the lowest FID": Claim(
+        "section 4.1: FID is lowest for five classes", 5, 5
     ),
-    "rise of the inception score from five to ten": Claim(
-        "section 4.1: the inception score rises with every class, real or not",
+    "FID with a class dropped / with one invented": Claim(
+        "section 4.1: FID is similar in both cases", low=0.5, high=2.0, quick=(0.3, 3.0)
+    ),
+    "increase in inception score from 5 to 10 classes": Claim(
+        "section 4.1: the inception score also rises with invented classes",
         low=0.0,
         quick=(-0.3, 10.0),
     ),
@@ -169,7 +171,7 @@ CLAIMS = {
 EXPERIMENTS = tuple(
     Experiment(
         f"classes-{source.lower()}",
-        f"Classes of {source} that a model drops or invents",
+        f"Dropped and invented classes of {source}",
         CLAIMS,
         partial(measure_classes, source),
         draw_classes,

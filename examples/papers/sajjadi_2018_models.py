@@ -1,4 +1,4 @@
-"""Sajjadi and others, 2018: GANs and variational autoencoders of Fashion-MNIST.
+"""Sajjadi et al., 2018: GANs and variational autoencoders on Fashion-MNIST.
 
     python -m examples.papers.sajjadi_2018_models --output pictures
 
@@ -85,9 +85,9 @@ def measure_models(quick: bool) -> Measured:
     models = Models(np.array(gans), np.array(vaes), {"a GAN": by_gan, "a VAE": by_vae})
     recall, precision = zip(models.gans.mean(0), models.vaes.mean(0), strict=True)
     values = {
-        "F1/8, mean of GANs less mean of VAEs": precision[0] - precision[1],
-        "F8, mean of VAEs less mean of GANs": recall[1] - recall[0],
-        "sum of both": precision[0] - precision[1] + recall[1] - recall[0],
+        "F1/8: mean of GANs minus mean of VAEs": precision[0] - precision[1],
+        "F8: mean of VAEs minus mean of GANs": recall[1] - recall[0],
+        "sum of both differences": precision[0] - precision[1] + recall[1] - recall[0],
     }
     return Measured({key: float(value) for key, value in values.items()}, models)
 
@@ -104,26 +104,26 @@ def draw_models(models: Models) -> Figure:
     both = np.concatenate((models.gans, models.vaes))
     ends = both.min() - 0.05, min(both.max() + 0.05, 1.0)
     ax.plot(ends, ends, color=INK, linewidth=1, linestyle=":")
-    ax.set(xlim=ends, ylim=ends, xlabel="F8, favors recall", ylabel="F1/8, favors precision")
+    ax.set(xlim=ends, ylim=ends, xlabel="F8 (favors recall)", ylabel="F1/8 (favors precision)")
     ax.spines[["top", "right"]].set_visible(False)
     for row, (title, images) in enumerate(models.images.items()):
         show_images(figure.add_subplot(grid[row, 1]), images, title)
     return figure
 
 
-FIGURE = "figure 7: VAEs have lower precision or higher recall than GANs"
+FIGURE = "figure 7: compared with GANs, VAEs lose precision, gain recall, or both"
 EXPERIMENTS = (
     Experiment(
         "gans-and-vaes",
-        "GANs and variational autoencoders of Fashion-MNIST",
+        "GANs and variational autoencoders on Fashion-MNIST",
         {
-            "F1/8, mean of GANs less mean of VAEs": Claim(
-                "section 4.3: VAEs may suffer from precision issues", low=0.0, quick=(-1.0, 1.0)
+            "F1/8: mean of GANs minus mean of VAEs": Claim(
+                "section 4.3: VAEs tend to have lower precision", low=0.0, quick=(-1.0, 1.0)
             ),
-            "F8, mean of VAEs less mean of GANs": Claim(
-                "section 4.3: VAEs are biased towards recall", low=0.0, quick=(-1.0, 1.0)
+            "F8: mean of VAEs minus mean of GANs": Claim(
+                "section 4.3: VAEs tend to have higher recall", low=0.0, quick=(-1.0, 1.0)
             ),
-            "sum of both": Claim(FIGURE, low=0.0, quick=(-1.0, 1.0)),
+            "sum of both differences": Claim(FIGURE, low=0.0, quick=(-1.0, 1.0)),
         },
         measure_models,
         draw_models,

@@ -2,7 +2,7 @@
 
     python -m examples.papers.simon_2019 --output pictures
 
-Both published estimates, of Sajjadi and others (histograms of k-means clusters) and of this paper
+Both published estimates, of Sajjadi et al. (histograms of k-means clusters) and of this paper
 (linear classifiers), and ours, on mixtures whose exact curve is known, on images and on texts.
 """
 
@@ -31,7 +31,7 @@ COLUMNS, DISTANCE = 16, 7.0
 MIXTURES = {
     "Two of five modes are invented": ((1 / 3,) * 3 + (0.0,) * 2, (0.2,) * 5),
     "Two of five modes are dropped": ((0.2,) * 5, (1 / 3,) * 3 + (0.0,) * 2),
-    "One is dropped, one invented, two reweighted": (
+    "One mode is dropped, one invented, two reweighted": (
         (0.3, 0.3, 0.2, 0.2, 0.0),
         (0.4, 0.1, 0.2, 0.0, 0.3),
     ),
@@ -97,10 +97,13 @@ def measure_toy(quick: bool) -> Measured:
         "modes invented: precision at λ = 20": found[INVENTED].mean("classifier", 20.0),
         "modes dropped: recall at λ = 1/20": dropped.mean("classifier", 1 / 20),
         "modes dropped: precision at λ = 20": dropped.mean("classifier", 20.0),
-        "real mass outside the model": float(np.mean([roc.collapsed_mass(0.02) for roc in rocs])),
+        "real mass that the model misses": float(
+            np.mean([roc.collapsed_mass(0.02) for roc in rocs])
+        ),
         "k-means: largest shortfall": shortfall["k-means"],
         "classifier: largest shortfall": shortfall["classifier"],
-        "k-means minus classifier: shortfall": shortfall["k-means"] - shortfall["classifier"],
+        "k-means minus classifier: largest shortfall": shortfall["k-means"]
+        - shortfall["classifier"],
         "held-out (ours): largest shortfall": shortfall["held-out (ours)"],
     }
     return Measured(values, found)
@@ -143,7 +146,7 @@ def _draw_region(ax: Axes, toy: Toy) -> None:
         ax.plot(roc.generated, roc.real, **style)
     ax.fill_between(share, share, toy.exact.roc().collapsed_mass(share), color=INK, alpha=0.2)
     ax.set(xlabel="generated mass of a set", ylabel="real mass of a set")
-    ax.set_title("Mode-collapse region\nwhere two are dropped")
+    ax.set_title("Mode-collapse region\nof the model that drops two")
 
 
 class Errors(NamedTuple):
@@ -177,10 +180,12 @@ def measure_errors(quick: bool) -> Measured:
     share, lam = np.linspace(0, 1, 101), curve.breakpoints
     back = 1 - np.maximum(0, (curve.precision(lam) - share[:, None]) / lam).max(1)
     values = {
-        "curve minus the two errors": float(np.abs(exact - slopes * rejected - passed).max()),
-        "other rules minus the best": float((others - exact).min()),
-        "curve minus its value from the region": float(np.abs(exact - from_region).max()),
-        "region minus its edge from the curve": float(
+        "precision minus the sum of the two errors": float(
+            np.abs(exact - slopes * rejected - passed).max()
+        ),
+        "errors of other rules minus those of the best": float((others - exact).min()),
+        "precision minus its value from the region": float(np.abs(exact - from_region).max()),
+        "edge of the region minus its value from the curve": float(
             np.abs(back - roc.collapsed_mass(share)).max()
         ),
     }
@@ -225,7 +230,7 @@ def _draw_tangents(ax: Axes, curve: PRCurve) -> None:
     name(ax, "λ = 5", (0.02, 0.93), BLUE, side="right")
     ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="generated mass of a set")
     ax.set_ylabel("real mass of a set")
-    ax.set_title("Each λ is a line that touches the mode-collapse region")
+    ax.set_title("Each λ gives a line tangent to the mode-collapse region")
 
 
 EXPERIMENTS = (
@@ -237,33 +242,40 @@ EXPERIMENTS = (
                 "figure 1, left: full recall", low=0.98, quick=(0.93, 1.0)
             ),
             "modes invented: precision at λ = 20": Claim(
-                "figure 1, left: partial precision, here 0.6", 0.57, 0.63, quick=(0.5, 0.72)
+                "figure 1, left: partial precision (exact value here: 0.6)",
+                0.57,
+                0.63,
+                quick=(0.5, 0.72),
             ),
             "modes dropped: recall at λ = 1/20": Claim(
-                "figure 1, middle: partial recall, here 0.6", 0.57, 0.63, quick=(0.5, 0.72)
+                "figure 1, middle: partial recall (exact value here: 0.6)",
+                0.57,
+                0.63,
+                quick=(0.5, 0.72),
             ),
             "modes dropped: precision at λ = 20": Claim(
                 "figure 1, middle: full precision", low=0.98, quick=(0.93, 1.0)
             ),
-            "real mass outside the model": Claim(
-                "section 5: the mode-collapse region shows dropped modes, here 0.4",
+            "real mass that the model misses": Claim(
+                "section 5: the mode-collapse region shows dropped modes (mass here: 0.4)",
                 *(0.38, 0.45),
                 quick=(0.3, 0.52),
             ),
             "k-means: largest shortfall": Claim(
-                "section 6: k-means may lie below the truth", low=0.02
+                "section 6: k-means can lie below the exact curve", low=0.02
             ),
             "classifier: largest shortfall": Claim(
-                "theorem 5, section 6: the classifier is not below the truth, up to noise",
+                "theorem 5, section 6: never below the exact curve, up to noise",
                 high=0.02,
-                why_not="Its thresholds are chosen on the samples that are counted, which lowers "
-                "the curve; theorem 5 is about rules that are fixed before.",
+                instead=(0.02, 0.2),
+                why_not="The algorithm chooses thresholds on the same samples on which it counts "
+                "errors, which lowers the curve. Theorem 5 applies to rules fixed in advance.",
             ),
-            "k-means minus classifier: shortfall": Claim(
-                "section 6: k-means lies farther below", low=0.0, quick=(-0.1, 1.0)
+            "k-means minus classifier: largest shortfall": Claim(
+                "section 6: only the classifier has this guarantee", low=0.0, quick=(-0.1, 1.0)
             ),
             "held-out (ours): largest shortfall": Claim(
-                "theorem 5: no rule that is fixed before is below, up to noise",
+                "theorem 5: never below the exact curve, up to noise",
                 high=0.02,
                 quick=(-1.0, 0.12),
             ),
@@ -275,10 +287,14 @@ EXPERIMENTS = (
         "two_errors",
         "Precision as the smallest sum of two errors, and the mode-collapse region",
         {
-            "curve minus the two errors": Claim("theorem 4: none", 0, 1e-12),
-            "other rules minus the best": Claim("theorem 5: not negative", low=-1e-12),
-            "curve minus its value from the region": Claim("section 5: none", 0, 1e-12),
-            "region minus its edge from the curve": Claim("section 5: none", 0, 1e-12),
+            "precision minus the sum of the two errors": Claim("theorem 4: equal", 0, 1e-12),
+            "errors of other rules minus those of the best": Claim(
+                "theorem 5: never negative", low=-1e-12
+            ),
+            "precision minus its value from the region": Claim("section 5: equal", 0, 1e-12),
+            "edge of the region minus its value from the curve": Claim(
+                "section 5: equal", 0, 1e-12
+            ),
         },
         measure_errors,
         draw_errors,

@@ -25,7 +25,7 @@ STYLES: dict[str, dict[str, Any]] = {
 def by_kmeans(
     real: np.ndarray, made: np.ndarray, *, clusters: int = 20, runs: int = 10, seed: int = 0
 ) -> PRCurve:
-    """The curve of Sajjadi and others; 20 clusters and ten runs are published."""
+    """The curve of Sajjadi et al.; the paper uses 20 clusters and ten runs."""
     recipe = Sajjadi2018(clusters=clusters, runs=runs)
     return recipe.run(real, made, seed=seed, progress=False)[0]
 
@@ -100,8 +100,8 @@ def measure_shares(quick: bool) -> Measured:
     values = {
         "20 clusters: largest excess": float((found[MANY] - shares).max()),
         "classifier: largest error": float(np.abs(found["classifier"] - shares).max()),
-        "20 minus 160 clusters: largest excess": float((found[MANY] - found[ENOUGH]).max()),
-        "images, 4 clusters minus classifier: nothing in common": float(
+        "20 minus 160 clusters: largest difference": float((found[MANY] - found[ENOUGH]).max()),
+        "images, no common class: 4 clusters minus classifier": float(
             real[FEW][0] - real["classifier"][0]
         ),
     }
@@ -126,9 +126,9 @@ def draw_shares(shown: Shares) -> Figure:
         ax.set(xlabel="share of common classes", xlim=(-0.03, 1.03), ylim=(0, 1.05))
         ax.spines[["top", "right"]].set_visible(False)
     left.set_ylabel("precision at λ = 1")
-    left.set_title("80 + 80 Gaussian classes", fontsize=10)
-    right.set_title("5 + 5 classes of Fashion-MNIST", fontsize=10)
-    labels = {"k-means, 20 (left) or 4 clusters": ORANGE, "k-means, 160 clusters": PINK}
+    left.set_title("80 Gaussian classes per side", fontsize=10)
+    right.set_title("5 Fashion-MNIST classes per side", fontsize=10)
+    labels = {"k-means, 20 (left) or 4 (right) clusters": ORANGE, "k-means, 160 clusters": PINK}
     labels |= {"classifier": BLUE}
     if "held-out (ours)" in shown.synthetic:
         labels["held-out (ours)"] = GREEN
@@ -170,8 +170,8 @@ def measure_dropped(quick: bool) -> Measured:
     for method, curves in estimates.items():
         fewer, same, more = (curves[q] for q in (2, 5, 8))
         recall, precision = same.recall(0.2) - fewer.recall(0.2), same.precision(5.0)
-        values[f"{method}: recall lost with three classes"] = recall
-        values[f"{method}: precision lost with three more"] = precision - more.precision(5.0)
+        values[f"{method}: recall loss, 3 classes dropped"] = recall
+        values[f"{method}: precision loss, 3 classes invented"] = precision - more.precision(5.0)
     difference = shown.error("k-means") - shown.error("classifier")
     values["k-means minus classifier: mean error"] = difference
     return Measured(values, shown)
@@ -192,7 +192,7 @@ def draw_dropped(shown: Dropped) -> Figure:
             place = (curve.recall(at) + move, curve.precision(at) + move)
             ax.annotate(f"{q}", place, color=color, fontsize=9, weight="bold")
         ax.set(xlim=(0, 1.06), ylim=(0, 1.06), xlabel="recall", aspect="equal")
-        ax.set_title(f"2, 5 or 8 classes for 5, {method}\n(exact: dotted)", fontsize=10)
+        ax.set_title(f"{method}: 2, 5 or 8 classes\n(real data: 5; dotted: exact)", fontsize=10)
         ax.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_ylabel("precision")
     return figure
@@ -234,9 +234,9 @@ def measure_part(quick: bool) -> Measured:
     totals = {method: float(np.abs(end).sum(1).mean()) for method, end in ends.items()}
     best = min(total for method, total in totals.items() if method.endswith("clusters"))
     values = {
-        "5 clusters: excess of recall": float(ends["5 clusters"][:, 0].mean()),
-        "100 clusters: loss of precision": float(ends["100 clusters"][:, 1].mean()),
-        "best k-means minus classifier: error": best - totals["classifier"],
+        "5 clusters: recall minus its exact value": float(ends["5 clusters"][:, 0].mean()),
+        "100 clusters: exact precision minus estimate": float(ends["100 clusters"][:, 1].mean()),
+        "error of the best k-means minus that of the classifier": best - totals["classifier"],
     }
     return Measured(values, curves)
 
@@ -263,7 +263,7 @@ def draw_part(shown: dict[str, list[PRCurve]]) -> Figure:
         ax.plot(*mean, **style)
         styles[method] = style
     ax.set(xlim=(0, 1.03), ylim=(0, 1.03), xlabel="recall", ylabel="precision", aspect="equal")
-    ax.set_title("60% film reviews and 40% other texts,\nmodel: film reviews", fontsize=10)
+    ax.set_title("Real: 60% film reviews, 40% other texts\nModel: film reviews only", fontsize=10)
     ax.spines[["top", "right"]].set_visible(False)
     add_legend(figure, styles)
     return figure
@@ -276,16 +276,19 @@ EXPERIMENTS = (
         "More classes than clusters",
         {
             "20 clusters: largest excess": Claim(
-                "figure 3: with more classes than clusters, k-means is far above the truth", low=0.1
+                "figure 3: with more classes than clusters, k-means is far above the exact value",
+                low=0.1,
             ),
             "classifier: largest error": Claim(
-                "figure 3: the classifier is close to the truth", 0, 0.11, quick=(0, 0.18)
+                "figure 3: the classifier is close to the exact value", 0, 0.11, quick=(0, 0.18)
             ),
-            "20 minus 160 clusters: largest excess": Claim(
-                "section 6: more clusters remove part of the error", low=0.1
+            "20 minus 160 clusters: largest difference": Claim(
+                "section 6: more clusters reduce the error", low=0.1
             ),
-            "images, 4 clusters minus classifier: nothing in common": Claim(
-                "figure 3, with images: the classifier is closer", low=0.0, quick=(-0.1, 1.0)
+            "images, no common class: 4 clusters minus classifier": Claim(
+                "figure 3, with images: the classifier is closer to the exact value, 0",
+                low=0.0,
+                quick=(-0.1, 1.0),
             ),
         },
         measure_shares,
@@ -293,12 +296,12 @@ EXPERIMENTS = (
     ),
     Experiment(
         "dropped_classes",
-        "Classes that a model drops or invents, by clusters and by a classifier",
+        "Dropped and invented classes, with clusters and with a classifier",
         {
-            "k-means: recall lost with three classes": Claim(BOTH, low=0.1),
-            "k-means: precision lost with three more": Claim(BOTH, low=0.1),
-            "classifier: recall lost with three classes": Claim(BOTH, low=0.1),
-            "classifier: precision lost with three more": Claim(BOTH, low=0.1),
+            "k-means: recall loss, 3 classes dropped": Claim(BOTH, low=0.1),
+            "k-means: precision loss, 3 classes invented": Claim(BOTH, low=0.1),
+            "classifier: recall loss, 3 classes dropped": Claim(BOTH, low=0.1),
+            "classifier: precision loss, 3 classes invented": Claim(BOTH, low=0.1),
             "k-means minus classifier: mean error": Claim(
                 "section 6: the classifier is slightly more accurate", low=0.0, quick=(-0.03, 1.0)
             ),
@@ -308,16 +311,16 @@ EXPERIMENTS = (
     ),
     Experiment(
         "one_part",
-        "A model that makes one of two kinds of texts, for several numbers of clusters",
+        "A model that generates one of two kinds of text, for several numbers of clusters",
         {
-            "5 clusters: excess of recall": Claim(
+            "5 clusters: recall minus its exact value": Claim(
                 "figure 4: few clusters overestimate recall", low=0.05
             ),
-            "100 clusters: loss of precision": Claim(
+            "100 clusters: exact precision minus estimate": Claim(
                 "figure 4: many clusters underestimate precision", low=0.05
             ),
-            "best k-means minus classifier: error": Claim(
-                "figure 4: the classifier is closer than any number of clusters",
+            "error of the best k-means minus that of the classifier": Claim(
+                "figure 4: the classifier is more accurate than any number of clusters",
                 low=0.0,
                 quick=(-0.05, 1.0),
             ),

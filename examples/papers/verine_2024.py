@@ -5,8 +5,8 @@
 
 The thesis is "Quality and diversity in generative models through the lens of f-divergences"
 (Université PSL). P is the distribution of real data, Q the model, and D at λ is the PR-divergence:
-what is missing to the best precision, min(1, λ). All distributions are on a line, and all integrals
-are sums over a grid.
+the best precision, min(1, λ), minus the precision at λ. All distributions are on a line, and all
+integrals are sums over a grid.
 """
 
 from collections.abc import Iterator, Mapping
@@ -111,11 +111,11 @@ def measure_minimizers(quick: bool) -> Measured:
         if other != own
     ]
     values = {
-        "own trade-off": min(gains),
+        "smallest lead of a model at its own λ": min(gains),
         "recall, λ = 0.1": curves["λ = 0.1"].recall(0.1),
         "precision, λ = 10": curves["λ = 10"].precision(10.0),
-        **{f"smaller side, {key}": far.smaller_side(key) for key in far.scores},
-        "smaller side, λ = 1, closer modes": near.smaller_side("λ = 1"),
+        **{f"mass on the smaller side, {key}": far.smaller_side(key) for key in far.scores},
+        "mass on the smaller side, λ = 1, closer modes": near.smaller_side("λ = 1"),
     }
     return Measured(values, far)
 
@@ -137,7 +137,7 @@ def draw_minimizers(shown: Family) -> Figure:
     above.set_title("One Gaussian that minimizes the PR-divergence at λ", fontsize=10)
     draw_zones(left, shown)
     draw_plane(right)
-    right.set_title("Their curves", fontsize=10)
+    right.set_title("Precision-recall curves", fontsize=10)
     name(right, "0.1", (0.9, 0.47), BLUE, side="middle")
     name(right, "1", (0.27, 0.86), ORANGE, side="middle")
     name(right, "λ = 10", (0.53, 0.95), GREEN, side="right")
@@ -211,9 +211,9 @@ def measure_mixtures(quick: bool) -> Measured:
     shares = {key: float(below / (below + above)) for key, (below, above) in halves.items()}
     printed = integrals(GAN(), even, points=points).sum() / JensenShannon().of(even)
     values = {
-        "largest error": max(errors),
+        "largest relative error": max(errors),
         **{f"share below λ = 1, {key}": share for key, share in shares.items()},
-        "printed Jensen-Shannon weight": float(printed),
+        "integral with the printed weight / Jensen-Shannon": float(printed),
     }
     return Measured(values, even)
 
@@ -237,7 +237,7 @@ def draw_mixtures(shown: RatioProfile) -> Figure:
     above.set_xticks([0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"])
     above.set_title("Weight of the PR-divergence at λ in other divergences", fontsize=10)
     below.set(xlabel="λ: recall on the left, precision on the right", ylim=(0, 0.7), yticks=[])
-    below.set_title("What each λ adds to the divergence of two Gaussians", fontsize=10)
+    below.set_title("Contribution of each λ to the divergence of two Gaussians", fontsize=10)
     for ax in (above, below):
         ax.spines[["top", "right"]].set_visible(False)
     return figure
@@ -284,10 +284,10 @@ def measure_pr_cover(quick: bool) -> Measured:
     )
     same = cover_precision(REAL, REAL, np.ones(1), mass=0.01, points=points)
     values = {
-        "error, balls of 0.001": shown.error(0.001),
-        "fall of the error": shown.error(0.1) / shown.error(0.001),
-        "error, samples": float(np.abs(shown.sampled - shown.exact).max()),
-        "library against definition": abs(
+        "largest error, mass 0.001": shown.error(0.001),
+        "largest error, mass 0.1 / mass 0.001": shown.error(0.1) / shown.error(0.001),
+        "largest error, from samples": float(np.abs(shown.sampled - shown.exact).max()),
+        "library against definition, λ = 3": abs(
             library.cover_precision - float((3 * real_inside >= rank).mean())
         ),
         "identical distributions, λ = 1": float(same[0]),
@@ -323,19 +323,19 @@ def draw_pr_cover(shown: Cover) -> Figure:
 EXPERIMENTS = (
     Experiment(
         "minimizers",
-        "The PR-divergence at small λ covers all modes, at large λ it seeks one",
+        "Minimizing the PR-divergence covers all modes at small λ and seeks one mode at large λ",
         {
-            "own trade-off": Claim(
-                "figure 4.8: the model for λ is the best of the three at λ; smallest lead", 1e-6
+            "smallest lead of a model at its own λ": Claim(
+                "figure 4.8: at each λ, the model trained for it is the best of the three", 1e-6
             ),
-            "recall, λ = 0.1": Claim("section 4.2.2: recall up to 1", 1 - 1e-5, 1 + 1e-9),
-            "precision, λ = 10": Claim("figure 4.6: a zone with D = 0", 1 - 1e-5, 1 + 1e-9),
-            "smaller side, λ = 0.1": Claim("figure 4.7: covers both modes", 0.25, 0.5),
-            "smaller side, λ = 1": Claim("figure 4.7: seeks one mode", 0, 0.05),
-            "smaller side, λ = 10": Claim("figure 4.7: seeks one mode", 0, 0.05),
-            "smaller side, KL": Claim("figure 4.2: covers both modes", 0.25, 0.5),
-            "smaller side, reverse KL": Claim("figure 4.2: seeks one mode", 0, 0.05),
-            "smaller side, λ = 1, closer modes": Claim(
+            "recall, λ = 0.1": Claim("section 4.2.2: recall reaches 1", 1 - 1e-5, 1 + 1e-9),
+            "precision, λ = 10": Claim("figure 4.6: precision reaches 1", 1 - 1e-5, 1 + 1e-9),
+            "mass on the smaller side, λ = 0.1": Claim("figure 4.7: covers both modes", 0.25, 0.5),
+            "mass on the smaller side, λ = 1": Claim("figure 4.7: seeks one mode", 0, 0.05),
+            "mass on the smaller side, λ = 10": Claim("figure 4.7: seeks one mode", 0, 0.05),
+            "mass on the smaller side, KL": Claim("figure 4.2: covers both modes", 0.25, 0.5),
+            "mass on the smaller side, reverse KL": Claim("figure 4.2: seeks one mode", 0, 0.05),
+            "mass on the smaller side, λ = 1, closer modes": Claim(
                 "section 4.1: total variation covers both modes if they are slightly closer",
                 0.25,
                 0.5,
@@ -348,25 +348,27 @@ EXPERIMENTS = (
         "mixtures",
         "Every smooth f-divergence is a weighted sum of PR-divergences",
         {
-            "largest error": Claim(
-                "theorem 4.3.1: exact for every f; relative error of the integral on a grid",
+            "largest relative error": Claim(
+                "theorem 4.3.1: equality for every f (up to the error of a numerical integral)",
                 *(0, 1e-8),
                 quick=(0, 1e-5),
             ),
-            "share below λ = 1, KL": Claim("section 4.3.1: more inclined to recall", 0.5, 1),
+            "share below λ = 1, KL": Claim("section 4.3.1: favors recall", 0.5, 1),
             "share below λ = 1, Jensen-Shannon": Claim(
                 "section 4.3.1: balanced, since it is symmetric", 0.5 - 1e-6, 0.5 + 1e-6
             ),
             "share below λ = 1, reverse KL": Claim(
-                "section 4.3.1: inclined to recall too, less than KL",
+                "section 4.3.1: favors recall too, but less than KL",
                 *(0.5, 1),
-                why_not="Exchanging both sides turns KL at λ into reverse KL at 1/λ, so on two "
-                "Gaussians of equal width it favors precision as much as KL favors recall.",
+                instead=(0.25, 0.4),
+                why_not="Swapping the distributions turns KL at λ into reverse KL at 1/λ. For "
+                "equal widths, reverse KL favors precision as much as KL favors recall.",
             ),
-            "printed Jensen-Shannon weight": Claim(
-                "equation 4.17: the weight 1/(λ(λ + 1)) gives Jensen-Shannon; ratio of both",
+            "integral with the printed weight / Jensen-Shannon": Claim(
+                "equation 4.17: the weight 1/(λ(λ + 1)) gives Jensen-Shannon",
                 *(1 - 1e-5, 1 + 1e-5),
-                why_not="A misprint: this is the weight of twice the Jensen-Shannon divergence.",
+                instead=(2 - 1e-4, 2 + 1e-4),
+                why_not="Misprint (erratum 13): this weight gives twice Jensen-Shannon.",
             ),
         },
         measure_mixtures,
@@ -376,16 +378,20 @@ EXPERIMENTS = (
         "pr_cover",
         "Small balls of known mass give the precision-recall curve",
         {
-            "error, balls of 0.001": Claim("theorem 4.3.3: tends to 0", 0, 0.005),
-            "fall of the error": Claim("theorem 4.3.3: from balls of 0.1 to 0.001", 10),
-            "error, samples": Claim(
-                "definition 3.3.6: near the limit, up to noise", 0, 0.07, quick=(0, 0.14)
+            "largest error, mass 0.001": Claim("theorem 4.3.3: the error tends to 0", 0, 0.005),
+            "largest error, mass 0.1 / mass 0.001": Claim(
+                "theorem 4.3.3: the error tends to 0", 10
             ),
-            "library against definition": Claim("definition 3.3.6, at λ = 3", 0, 0),
+            "largest error, from samples": Claim(
+                "definition 3.3.6: close to the exact curve, up to noise", 0, 0.07, quick=(0, 0.14)
+            ),
+            "library against definition, λ = 3": Claim("definition 3.3.6: equal", 0, 0),
             "identical distributions, λ = 1": Claim(
                 "theorem 4.3.3: the precision of identical distributions is 1",
                 *(0.99, 1.01),
-                why_not="The theorem needs q ≠ λp almost everywhere: both terms count equality.",
+                instead=(1.99, 2.01),
+                why_not="The theorem requires q ≠ λp almost everywhere (erratum 16). Points where "
+                "they are equal count in both terms.",
             ),
         },
         measure_pr_cover,

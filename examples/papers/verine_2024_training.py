@@ -128,14 +128,14 @@ def measure_naive(quick: bool) -> Measured:
             for way in ("naive", "auxiliary")
         )
         start = runs[lam, "naive"][0].divergence[0]
-        values[f"change by naive training, λ = {lam:g}"] = float(min(naive) - start)
-        values[f"change by auxiliary, λ = {lam:g}"] = float(max(auxiliary) - start)
-        values[f"seen by naive discriminator, λ = {lam:g}"] = max(
+        values[f"naive training: change, λ = {lam:g}"] = float(min(naive) - start)
+        values[f"auxiliary divergence: change, λ = {lam:g}"] = float(max(auxiliary) - start)
+        values[f"naive discriminator: share found, λ = {lam:g}"] = max(
             run.seen for run in runs[lam, "naive"]
         )
-    for key, divergence in (("D", PRDivergence(1.0)), ("GAN", GAN()), ("χ²", Pearson())):
-        values[f"push on a misjudged real sample, {key}"] = push(divergence, [-10.0])[0].item()
-        values[f"push on a misjudged generated sample, {key}"] = push(divergence, [10.0])[1].item()
+    for key, divergence in (("PR", PRDivergence(1.0)), ("GAN", GAN()), ("χ²", Pearson())):
+        values[f"gradient, misclassified real, {key}"] = push(divergence, [-10.0])[0].item()
+        values[f"gradient, misclassified generated, {key}"] = push(divergence, [10.0])[1].item()
     return Measured(values, runs)
 
 
@@ -160,7 +160,7 @@ def draw_naive(shown: Mapping[tuple[float, str], list[Run]]) -> Figure:
     last = 10 * len(shown[5.0, "naive"][0].divergence)
     name(below, "naive", (0.6 * last, 0.72), ORANGE, side="middle")
     name(below, "with an auxiliary divergence", (0.6 * last, 0.08), BLUE, side="middle")
-    below.set(xlabel="steps of training", ylim=(-0.02, 0.9), xlim=(0, last), yticks=(0, 0.4, 0.8))
+    below.set(xlabel="training steps", ylim=(-0.02, 0.9), xlim=(0, last), yticks=(0, 0.4, 0.8))
     below.set_title("PR-divergence of the model at λ = 5", fontsize=10)
     for ax in (above, below):
         ax.spines[["top", "right"]].set_visible(False)
@@ -267,16 +267,16 @@ def measure_bregman(quick: bool) -> Measured:
     errors = np.abs(trained[:, 1:] - trained[:, :1]).mean(0)
     pearson, kl = (found[g.name] for g in (Pearson(), KL()))
     values = {
-        "gap against Bregman": max(
+        "dual gap, corrected order": max(
             abs(one.gap / one.bregman - 1) for ones in found.values() for one in ones
         ),
-        "printed order, χ²": max(abs(one.printed / one.gap - 1) for one in pearson),
-        "printed order, KL": max(abs(one.printed / one.gap - 1) for one in kl),
-        "error over bound": max(
+        "dual gap, printed order, χ²": max(abs(one.printed / one.gap - 1) for one in pearson),
+        "dual gap, printed order, KL": max(abs(one.printed / one.gap - 1) for one in kl),
+        "largest error / its bound, χ²": max(
             one.errors[lam] / (lam * math.sqrt(one.gap)) for one in pearson for lam in BOUNDED
         ),
-        "mean error, KL over χ²": float(errors[1] / errors[0]),
-        "mean error, χ² over library's rule": float(errors[0] / errors[2]),
+        "mean error, KL / χ²": float(errors[1] / errors[0]),
+        "mean error, χ² / library": float(errors[0] / errors[2]),
     }
     return Measured(values, (pearson, trained))
 
@@ -289,7 +289,7 @@ def draw_bregman(shown: tuple[list[Guess], np.ndarray]) -> Figure:
     left.plot(gap, [one.errors[1.0] for one in shown[0]], ".", color=BLUE, markersize=3)
     line = np.array([gap.min(), gap.max()])
     left.plot(line, np.sqrt(line), color=INK, linewidth=2)
-    left.set(xscale="log", yscale="log", ylim=(3e-4, 30), xlabel="gap of the dual of χ²")
+    left.set(xscale="log", yscale="log", ylim=(3e-4, 30), xlabel="gap of the dual estimate, χ²")
     left.set_xticks([0.001, 0.1, 10], ["0.001", "0.1", "10"])
     left.set_yticks([0.001, 0.1, 10], ["0.001", "0.1", "10"])
     left.set_title("Error of the PR-divergence", fontsize=10)
@@ -300,10 +300,10 @@ def draw_bregman(shown: tuple[list[Guess], np.ndarray]) -> Figure:
         right.plot(shown[1][:, 0], shown[1][:, i], "o", color=color, markersize=4)
     name(right, "χ²", (0.05, 1.12), BLUE, side="right")
     name(right, "KL", (0.05, 1.0), ORANGE, side="right")
-    name(right, "library's rule", (0.05, 0.88), GREEN, side="right")
+    name(right, "library", (0.05, 0.88), GREEN, side="right")
     right.set(xlim=(0, 1), ylim=(0, 1.2), xlabel="true PR-divergence", xticks=(0, 0.5, 1))
     right.set(yticks=(0, 0.5, 1))
-    right.set_title("Estimates after training", fontsize=10)
+    right.set_title("Estimated PR-divergence", fontsize=10)
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)
     return figure
@@ -315,61 +315,65 @@ NAIVE = {
         for lam in (1, 5)
         for claim, value in (
             (
-                f"change by naive training, λ = {lam}",
-                Claim("figure 5.3: does not converge; change of the PR-divergence", 0),
+                f"naive training: change, λ = {lam}",
+                Claim("figure 5.3: naive training does not converge", 0),
             ),
             (
-                f"change by auxiliary, λ = {lam}",
-                Claim("figure 5.3: converges; change of the PR-divergence", high=-0.01),
+                f"auxiliary divergence: change, λ = {lam}",
+                Claim("figure 5.3: training with an auxiliary divergence converges", high=-0.01),
             ),
             (
-                f"seen by naive discriminator, λ = {lam}",
+                f"naive discriminator: share found, λ = {lam}",
                 Claim(
-                    "section 5.2: hardly tells both sides apart; share of the divergence it finds",
-                    high=0.9,
+                    "section 5.2: does not learn to separate real from generated samples",
+                    high=0.8,
                 ),
             ),
         )
     },
-    "push on a misjudged real sample, D": Claim("figure 5.2: close to 0", 0, 1e-4),
-    "push on a misjudged generated sample, D": Claim("figure 5.2: close to 0", 0, 1e-4),
-    "push on a misjudged real sample, GAN": Claim("figure 5.1: balanced", 0.5, 5),
-    "push on a misjudged generated sample, GAN": Claim("figure 5.1: balanced", 0.5, 5),
-    "push on a misjudged generated sample, χ²": Claim("figure 5.1: balanced", 0.5, 5),
-    "push on a misjudged real sample, χ²": Claim(
+    "gradient, misclassified real, PR": Claim("figure 5.2: close to 0", 0, 1e-4),
+    "gradient, misclassified generated, PR": Claim("figure 5.2: close to 0", 0, 1e-4),
+    "gradient, misclassified real, GAN": Claim("figure 5.1: balanced", 0.5, 5),
+    "gradient, misclassified generated, GAN": Claim("figure 5.1: balanced", 0.5, 5),
+    "gradient, misclassified generated, χ²": Claim("figure 5.1: balanced", 0.5, 5),
+    "gradient, misclassified real, χ²": Claim(
         "figure 5.1: balanced",
         *(0.5, 5),
-        why_not="The activation of χ² in table 5.1 is flat for real samples with a low output.",
+        instead=(0, 1e-4),
+        why_not="With the activation of table 5.1, the gradient of χ² vanishes for real samples "
+        "with a low output.",
     ),
 }
 
 EXPERIMENTS = (
     Experiment(
         "naive",
-        "A discriminator trained on the PR-divergence itself has no gradient where it errs",
+        "A discriminator trained on the PR-divergence itself has no gradient where it is wrong",
         NAIVE,
         measure_naive,
         draw_naive,
     ),
     Experiment(
         "bregman",
-        "The error of a discriminator bounds the error of the PR-divergence",
+        "The error of a discriminator bounds the error of the estimated PR-divergence",
         {
-            "gap against Bregman": Claim(
-                "theorem 5.2.3: equal, in the order Breg(p/q, r); relative difference", 0, 1e-8
+            "dual gap, corrected order": Claim(
+                "theorem 5.2.3, misprint corrected (erratum 25): equal to Breg(p/q, r)", 0, 1e-8
             ),
-            "printed order, χ²": Claim(
-                "equation 5.15: equal, in the order Breg(r, p/q); relative difference", 0, 1e-8
+            "dual gap, printed order, χ²": Claim(
+                "equation 5.15, as printed: equal to Breg(r, p/q)", 0, 1e-8
             ),
-            "printed order, KL": Claim(
-                "equation 5.15: equal, in the order Breg(r, p/q); relative difference",
+            "dual gap, printed order, KL": Claim(
+                "equation 5.15, as printed: equal to Breg(r, p/q)",
                 *(0, 1e-8),
-                why_not="The order is exchanged in print, which matters unless g is quadratic.",
+                instead=(0.1, 10),
+                why_not="Misprint (erratum 25): the arguments are swapped, which matters unless g "
+                "is quadratic.",
             ),
-            "error over bound": Claim("theorem 5.2.4 with χ²: never above 1", 0, 1),
-            "mean error, KL over χ²": Claim("figure 5.6: χ² is the better auxiliary", 1),
-            "mean error, χ² over library's rule": Claim(
-                "not in the thesis: the dual at the kink, with GAN, errs less than E[f(r)]", 1
+            "largest error / its bound, χ²": Claim("theorem 5.2.4: never above 1", 0, 1),
+            "mean error, KL / χ²": Claim("figure 5.6: χ² is the better auxiliary divergence", 1),
+            "mean error, χ² / library": Claim(
+                "not in the thesis: the library's estimate has a smaller error", 1
             ),
         },
         measure_bregman,

@@ -68,6 +68,12 @@ HERE = {
         "0.01": "a bar, also in the benchmark",
     },
     "knobs.md": {"1.0": "a temperature of the tutorial"},
+    "papers.md": {
+        "60%": "how the samples were made",
+        "40%": "how the samples were made",
+        "0.6": "how the samples were made",
+        "0.5": "half of a symmetric distribution",
+    },
     "stopping.md": {"0.6": "an example of a bar"},
     "choosing.md": {
         "0.9": "an example of a share",
