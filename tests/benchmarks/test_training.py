@@ -7,6 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from benchmarks import harness  # noqa: E402
+from benchmarks.bench_images import MEASURES  # noqa: E402
 from benchmarks.bench_training import step_cost  # noqa: E402
 from examples.budget_training import LOSSES, line_masses, train_one_gaussian  # noqa: E402
 from examples.eight_gaussians import begin, judge, tune  # noqa: E402
