@@ -2,6 +2,7 @@
 
 MODULES = (
     "sajjadi_2018",
+    "sajjadi_2018_models",
     "simon_2019",
     "djolonga_2020",
     "verine_2024",
