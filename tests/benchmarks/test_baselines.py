@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-from benchmarks import baselines as bench  # noqa: E402
+from benchmarks import bench_baselines as bench  # noqa: E402
 from tradeoff.metrics.moments import measure_frechet  # noqa: E402
 
 SMALL = [

@@ -145,9 +145,7 @@ def test_figures_are_those_of_benchmarks():
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["name"])
 def test_committed_figures_meet_their_bars(record):
-    missed = [
-        row["case"] for row in record["rows"] if "bar" in row and row["ratio"] > row["bar"]
-    ]
+    missed = [row["case"] for row in record["rows"] if "bar" in row and row["ratio"] > row["bar"]]
     assert bool(missed) == (record["name"] in MISSED), missed
 
 
