@@ -227,7 +227,7 @@ def judge(
 def show_images(ax: Axes, images: torch.Tensor, title: str) -> None:
     """The first forty images."""
     tiles = images[:40].reshape(5, 8, 28, 28).permute(0, 2, 1, 3).reshape(140, 224)
-    ax.imshow(tiles, cmap="gray_r", vmin=-1, vmax=1)
+    ax.imshow(tiles.numpy(), cmap="gray_r", vmin=-1, vmax=1)
     ax.set_axis_off()
     ax.set_title(title, fontsize=10)
 
