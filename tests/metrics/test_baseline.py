@@ -1,10 +1,12 @@
 """Baselines: at the sizes of the samples, from the real ones alone."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
 from tradeoff.metrics import Request, Score
-from tradeoff.metrics.baseline import baseline_of, fewest_real
+from tradeoff.metrics.baseline import baseline_of, fewest_real, neighbors_of
 from tradeoff.metrics.copies import measure as measure_copies
 from tradeoff.metrics.moments import measure_frechet, measure_kernel
 from tradeoff.metrics.neighbors import measure as measure_neighbors
@@ -81,6 +83,16 @@ def test_recall_takes_parts_of_the_size_of_the_generated_side():
     assert baseline_of("knn.recall", equal, request()) == baseline_of(
         "knn.precision", equal, request()
     )
+
+
+@pytest.mark.torch
+def test_neighbors_that_a_reference_keeps_are_enough():
+    """As far as one rank beyond that of a ball, which tells whether it is tied."""
+    pair, keys = pair_of(), ("knn.precision", "knn.recall", "knn.density", "knn.coverage")
+    neighbors_of(pair.real, 6, progress=False)
+    with mock.patch("tradeoff.metrics.baseline.own_neighbors") as found:
+        measure_neighbors(pair, request(*keys, k=5))
+    assert not found.called
 
 
 @pytest.mark.torch

@@ -53,10 +53,9 @@ def _support(pair: Pair, names: Sequence[str], request: Request) -> SupportMetri
     ranks = reach_of(names, k=request.k, samples=len(pair.real))
     known = None
     if 0 < ranks < len(pair.real):  # too few samples are refused with a sentence below
-        # One rank more tells baselines whether the last neighbor is tied.
-        known = neighbors_of(
-            pair.real, min(ranks + 1, len(pair.real) - 1), progress=request.progress
-        )
+        # The neighbor after that of a ball tells baselines whether it is tied.
+        after = request.k + 1 if ranks <= request.k + 1 else ranks + 1
+        known = neighbors_of(pair.real, min(after, len(pair.real) - 1), progress=request.progress)
     return support_metrics(
         real=pair.real.features,
         generated=pair.generated.features,
