@@ -247,8 +247,10 @@ def _filled(
     held, own = _held(around, k, request), len(around)
     if held is None:
         return None
-    _, place, counts = np.unique(around.keys, return_inverse=True, return_counts=True)
-    held = np.minimum(held + ((held > k) & (counts[place] > 1)), own - 1)
+    tied = held > k
+    if tied.any():
+        _, place, counts = np.unique(around.keys, return_inverse=True, return_counts=True)
+        held = np.minimum(held + (tied & (counts[place] > 1)), own - 1)
     ranks, which = np.unique(held, return_inverse=True)
     filled = [
         expected_coverage(own=own, other=others, k=int(rank), at_least=at_least) for rank in ranks
