@@ -68,7 +68,7 @@ def train_probabilities(images: datasets.Labeled, size: int) -> Callable[[np.nda
 
 def measure_classes(source: str, quick: bool) -> Measured:
     """Real images of five classes, and models that know the first 1 to 10 classes."""
-    size, known = (400, FEWER_CLASSES) if quick else (5000, CLASSES)
+    size, known = (400, FEWER_CLASSES) if quick else (4500, CLASSES)
     test, train = SOURCES[source](quick)
     if quick:  # fewer columns, too
         test, train = (datasets.Labeled(x[:, ::8], labels) for x, labels in (test, train))
