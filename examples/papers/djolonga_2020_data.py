@@ -75,16 +75,25 @@ class Data:
 
 
 IMAGES = Data(
-    load_images,
-    (datasets.FULL, datasets.QUICK),
-    5,
-    2,
-    10,
-    "classes",
-    "three classes",
-    "five classes",
+    load=load_images,
+    size=(datasets.FULL, datasets.QUICK),
+    real=5,
+    fewer=2,
+    more=10,
+    noun="classes",
+    dropped="three classes",
+    invented="five classes",
 )
-TEXTS = Data(load_texts, (2400, 200), 2, 1, 4, "sources", "a source", "two sources")
+TEXTS = Data(
+    load=load_texts,
+    size=(2400, 200),
+    real=2,
+    fewer=1,
+    more=4,
+    noun="sources",
+    dropped="a source",
+    invented="two sources",
+)
 
 
 class Frontiers(NamedTuple):
