@@ -21,13 +21,11 @@ from examples.papers.djolonga_parts import (
     balanced,
     draw_estimates,
     draw_frontiers,
-    draw_images,
     draw_quantization,
     frontier,
     largest_error,
     list_names,
     measure_estimates,
-    measure_images,
     measure_quantization,
     on_grid,
     two_panels,
@@ -368,29 +366,6 @@ EXPERIMENTS = (
         },
         measure_estimates,
         draw_estimates,
-    ),
-    Experiment(
-        "images",
-        "Fashion-MNIST: a model that drops classes loses recall, one that invents them precision",
-        {
-            "precision minus recall, three classes dropped": Claim(
-                "section 1, figure 1b: a dropped mode lowers recall", 0.1
-            ),
-            "recall minus precision, five classes invented": Claim(
-                "section 1, figure 1b: an invented mode lowers precision", 0.1
-            ),
-            "smaller of precision and recall, same classes": Claim(
-                "section 1, figure 1b: for identical distributions, both are 1", 0.97, 1.0
-            ),
-            "recall, three classes dropped": Claim(
-                "theory: at least 2/5, with equality if classes do not overlap", 0.37, 0.8
-            ),
-            "precision, five classes invented": Claim(
-                "theory: at least 1/2, with equality if classes do not overlap", 0.47, 0.85
-            ),
-        },
-        measure_images,
-        draw_images,
     ),
 )
 

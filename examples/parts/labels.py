@@ -1,4 +1,4 @@
-"""Names beside the points of a picture, where they cover as little as possible."""
+"""Names next to the points of a picture, where they cover as little as possible."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
