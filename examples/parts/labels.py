@@ -44,7 +44,9 @@ def place_labels(ax: Axes, points: Sequence[Labeled], lines: Sequence[np.ndarray
     for point, marker in zip(points, markers, strict=True):
         shifts = _shifts(point.text)
         boxes = marker + shifts[:, None] + _half(point.text) * np.array([[-1], [1]])
-        cost = np.linalg.norm(shifts, axis=1)
+        own = np.linalg.norm(shifts, axis=1)
+        nearest = np.linalg.norm(marker + shifts - markers[:, None], axis=2).min(0)
+        cost = own + 20 * (nearest < own - 1e-9)  # it would be taken for the name of another point
         cost += 10 * _inside(boxes, markers, margin=4) + 3 * _inside(boxes, crossed, margin=1)
         cost += 1000 * (np.any(boxes[:, 0] < low, 1) | np.any(boxes[:, 1] > high, 1))
         cost += 1000 * sum((_overlap(boxes, box) for box in taken), np.zeros(len(boxes)))

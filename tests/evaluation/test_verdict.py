@@ -57,8 +57,8 @@ SENTENCES = {
     "recall at two factors": (
         Verdict(recall=lost((1.6, 0.062), (5.0, 0.032))),
         "Recall is lost: with 95% confidence at least 6.2% of the real data comes from regions "
-        "that the model produces less than 62.5% as often as it should, and at least 3.2% from "
-        "regions with less than 20%.",
+        "that the model produces less than 62.5% as often as it should, and at least 3.2% is "
+        "produced less than 20% as often.",
         f"Precision: {UNKNOWN}",
     ),
     "recall at two factors that are close": (

@@ -146,7 +146,7 @@ def _recall_lost(outcome: Outcome, confidence: str) -> str:
         f"from regions that the model produces less than {rounded_inverse(first.factor)} as often "
         "as it should"
     )
-    stricter = f"from regions with less than {rounded_inverse(last.factor)}"
+    stricter = f"is produced less than {rounded_inverse(last.factor)} as often"
     further = f"is practically missing (less than {rounded_inverse(_INVENTED)} as often)"
     return _with_strictest(
         text, outcome, stricter=stricter, alone="it is practically missing", further=further
