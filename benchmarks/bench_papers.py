@@ -53,13 +53,22 @@ def measured(name: str) -> tuple[dict[str, float], float]:
     return dict(values), taken
 
 
+def limits(claim: Claim) -> str:
+    """The values that agree with a claim, in words."""
+    low, high = (f"{value:.4g}" for value in (claim.low, claim.high))
+    if not math.isfinite(claim.high):
+        return f"at least {low}"
+    if not math.isfinite(claim.low):
+        return f"at most {high}"
+    return low if low == high else f"{low} to {high}"
+
+
 def judged(claim: Claim, value: float) -> Row:
     """A claim next to our number."""
     return {
         "the paper": claim.printed,
         "ours": value,
-        "from": claim.low if math.isfinite(claim.low) else None,
-        "to": claim.high if math.isfinite(claim.high) else None,
+        "agrees if": limits(claim),
         "agrees": "yes" if claim.holds(value) else f"no. {claim.why_not}",
     }
 
@@ -86,9 +95,13 @@ def judge_again() -> None:
     path = RESULTS / "papers.json"
     record = json.loads(path.read_text())
     known = claims()
-    for row in record["rows"]:
-        if claim := known.get(row["case"]):
-            row.update(judged(claim, row["ours"]))
+    record["rows"] = [
+        {"case": row["case"], **judged(known[row["case"]], row["ours"])}
+        | {key: row[key] for key in row.keys() & {"seconds"}}
+        if row["case"] in known
+        else row
+        for row in record["rows"]
+    ]
     write(path, record)
 
 
