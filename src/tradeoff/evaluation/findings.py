@@ -24,7 +24,7 @@ __all__ = ["Finding", "findings_of", "near_copy_warnings", "protocol_warnings", 
 
 _MATERIAL = 0.01  # a share of copies that is worth a word
 _WORTH_FILTERING = 0.05  # the smallest loss for which a filter discards half of the samples
-_MOST = 0.5
+_MOST = 0.5  # a loss of both kinds that is so large has a cause that most samples share
 _UNEQUAL = 2.0
 _SAMPLES_PER_COLUMN = 10
 
@@ -76,7 +76,7 @@ def _losses(verdict: Verdict | None) -> Iterator[Finding]:
         return
     advice = _advice(verdict)
     for kind, sentence in verdict.lost.items():
-        yield Finding(f"{kind} lost", sentence, advice.pop(kind, ""))
+        yield Finding(f"{kind} lost", sentence, advice.get(kind, ""))
     if verdict.difference is not None and not verdict.lost:
         more = verdict.recall.advised
         words = f"use {more} on each side." if more else "use more samples, or a stronger encoder."
@@ -91,9 +91,9 @@ def _advice(verdict: Verdict) -> dict[str, str]:
     }
     if min(shares.values()) >= _MOST:
         return {
-            next(iter(verdict.lost)): "compare samples of both sides (--report page.html). Nearly "
-            "all generated samples can be told from real ones. A fault that they have in common, "
-            "such as blur, noise, or another size or range of values, lowers precision and recall "
+            next(iter(verdict.lost)): "compare samples of both sides (--report page.html). Most "
+            "generated samples can be told from real ones. A fault that they have in common, such "
+            "as blur, noise, or another size or range of values, lowers precision and recall "
             "together; a low recall then does not mean that kinds of samples are missing."
         }
     look = "look at the invented samples (--report page.html)"
