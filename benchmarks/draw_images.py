@@ -16,6 +16,7 @@ import numpy as np
 from benchmarks.datasets import CACHE
 from benchmarks.harness import RESULTS
 from examples.fashion_tuning import Run, picture
+from examples.parts.style import neutral
 
 
 def runs(record: str, data: str) -> list[Run]:
@@ -39,4 +40,6 @@ if __name__ == "__main__":
     parser.add_argument("--record", default="images")
     parser.add_argument("--data", default="fashion")
     options = parser.parse_args()
-    picture(runs(options.record, options.data)).savefig(options.output, dpi=130)
+    with neutral():
+        drawn = picture(runs(options.record, options.data))
+        drawn.savefig(options.output, dpi=150, bbox_inches="tight")

@@ -62,10 +62,10 @@ def run(
     for case in track([case for case in cases if case not in rows], name, progress=progress):
         make = cases[case]
         rows[case] = make.of(rows) if isinstance(make, Summary) else make()
-        _write(partial, about | {"rows": rows})
+        write(partial, about | {"rows": rows})
     table = [{"case": case} | rows[case] for case in cases]
     record = about | {"rows": table}
-    _write(results / f"{name}.json", record)
+    write(results / f"{name}.json", record)
     partial.unlink(missing_ok=True)
     print(render(record))
     return record
@@ -103,7 +103,8 @@ def _is_same_code(before: str, now: str) -> bool:
     return _git("diff", "--quiet", before, now, "--", ":/src", *imported).returncode == 0
 
 
-def _write(path: Path, record: Mapping[str, Any]) -> None:
+def write(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record; an interruption leaves the old one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(".tmp")
     fresh.write_text(json.dumps(record, indent=2) + "\n")

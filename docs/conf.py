@@ -54,7 +54,7 @@ html_theme = "furo"
 html_title = f"tradeoff {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-exclude_patterns = ["_build", "results", "papers.md"]  # its record is still to be made
+exclude_patterns = ["_build", "results"]
 nitpick_ignore_regex = [
     ("py:class", r"(np|npt|numpy)\..*|FloatArray|optional|abc\.ABC|Divergence|PRCurve|Scaled"),
 ]

@@ -71,24 +71,35 @@ def begin(*, steps: int, size: int, seed: int) -> Begun:
     return Begun(data.train, *networks, features, data.test[:size], seed)
 
 
+def warm(begun: Begun, *, steps: int, penalty: float = SMALL_PENALTY) -> Begun:
+    """The GAN after training its discriminator alone.
+
+    Args:
+        begun: The GAN.
+        steps: of the discriminator.
+        penalty: on its gradient.
+    """
+    torch.manual_seed(begun.seed)
+    discriminator = deepcopy(begun.discriminator)
+    train_discriminator(discriminator, begun.generator, begun.images, steps=steps, penalty=penalty)
+    return begun._replace(discriminator=discriminator)
+
+
 def tune(begun: Begun, loss: Loss, *, steps: int, penalty: float = SMALL_PENALTY) -> Judged:
-    """Train the discriminator alone, then tune the GAN for a loss, and judge.
+    """Tune a GAN with a warmed discriminator for a loss, and judge.
 
     Args:
         begun: The GAN.
         loss: What it is tuned for.
-        steps: of tuning, and of the discriminator alone.
+        steps: of tuning.
         penalty: on the gradient of the discriminator.
     """
-    torch.manual_seed(begun.seed)
-    start = (begun.generator, deepcopy(begun.discriminator))
-    train_discriminator(start[1], start[0], begun.images, steps=steps, penalty=penalty)
     generator, discriminator = train_gan(
         begun.images,
         steps=steps,
         seed=begun.seed + 1,
         loss=loss,
-        start=start,
+        start=(begun.generator, begun.discriminator),
         rates=(2e-4, 4e-4),
         penalty=penalty,
         average=0.99,
@@ -142,7 +153,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a short training, few samples")
     options = parser.parse_args()
     steps, size = (30, 300) if options.quick else (2000, 3000)
-    begun = begin(steps=steps, size=size, seed=0)
+    begun = warm(begin(steps=steps, size=size, seed=0), steps=steps // 3)
     found = {name: tune(begun, make(), steps=steps // 3) for name, make in LOSSES.items()}
     for name, judged in found.items():
         print(f"{name:8s} " + "  ".join(f"{k} {v:.3f}" for k, v in judged.row.items()))

@@ -31,6 +31,7 @@ from examples.parts.fashion import (
     show_images,
     train_classifier,
 )
+from examples.parts.labels import Labeled, place_labels
 from examples.parts.latents import (
     Autoencoder,
     Flow,
@@ -40,6 +41,7 @@ from examples.parts.latents import (
     train_likelihood,
     tune,
 )
+from examples.parts.style import neutral
 from tradeoff import PRCurve, pr_curve, support_metrics
 from tradeoff.sampling import BudgetedSampler
 from tradeoff.training import PRLoss
@@ -59,26 +61,12 @@ GROUPS = {
 }
 SHOWN = ("real", "likelihood", "T = 0.6", "λ = 0.1", "λ = 1", "λ = 10", "K = 4")
 
+PLANES = (("neighbors' recall", "neighbors' precision"), ("recall", "precision"))
+TEXTS = {"likelihood": "maximum likelihood", "trained on": "likelihood, trained on"}
+ARMS = np.array([(-1, 0), (1, 0), (0, 0), (0, -1), (0, 1)])
+"""The two bars of a point, in one line."""
+
 _STYLES = (("0.5", "s"), (COLORS[0], "D"), (COLORS[2], "^"), (COLORS[1], "o"), (COLORS[3], "*"))
-_Place = tuple[float, float, str, float]
-"""Offset of a label from its marker in points, its alignment and rotation; by group or setting."""
-_PLACES: tuple[dict[str, _Place], ...] = (
-    {
-        "truncation": (-7, -11, "right", 0),
-        "tuning": (-7, 3, "right", 0),
-        "λ = 0.1": (7, 6, "left", 0),
-        "rejection": (7, -3, "left", 0),
-        "likelihood, trained on": (7, -3, "left", 0),
-        "tuning, then rejection": (7, -3, "left", 0),
-    },
-    {
-        "truncation": (-7, 2, "right", 0),
-        "tuning": (0, 8, "center", 0),
-        "λ = 0.1": (7, -11, "left", 0),
-        "rejection": (-2, 6, "left", 45),
-        "tuning, then rejection": (-3, -17, "center", 0),
-    },
-)
 
 
 @dataclass(frozen=True)
@@ -218,31 +206,33 @@ def _shares(classifier: nn.Module, images: torch.Tensor) -> np.ndarray:
 
 def picture(runs: Sequence[Run]) -> Figure:
     """Both planes with 95% intervals over runs; images and classes of the first run."""
-    figure = Figure(figsize=(13, 6.4), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(3, 1))
-    planes = upper.subplots(1, 3, width_ratios=(1.2, 1.2, 1))
+    figure = Figure(figsize=(6.2, 13), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(3.7, 1))
+    planes = upper.subplots(3, 1, height_ratios=(1.2, 1.2, 1))
     rows = [run.rows for run in runs]
-    plane(planes[0], rows, ("neighbors' recall", "neighbors' precision"), _PLACES[0])
-    planes[0].set(title="by nearest neighbors", xlabel="k-NN recall", ylabel="k-NN precision")
-    planes[0].legend(frameon=False, fontsize=8, loc="lower left")
-    plane(planes[1], rows, ("recall", "precision"), _PLACES[1])
+    planes[0].set(title="By nearest neighbors", xlabel="k-NN recall", ylabel="k-NN precision")
     planes[1].set(
-        title="by the held-out curve", xlabel="recall at λ = 0.4", ylabel="precision at λ = 20"
+        title="By the held-out curve", xlabel="recall at λ = 0.4", ylabel="precision at λ = 20"
     )
     _draw_shares(planes[2], runs[0].shares)
-    for ax, name in zip(lower.subplots(1, len(SHOWN)), SHOWN, strict=True):
+    axes = lower.subplots(2, 4).ravel()
+    for ax, name in zip(axes, SHOWN, strict=False):
         title = {"real": "real, decoded", "likelihood": "maximum likelihood"}.get(name, name)
         show_images(ax, torch.as_tensor(runs[0].images[name]), title)
+    axes[-1].set_axis_off()
+    for ax, keys in zip(planes, PLANES, strict=False):
+        plane(ax, rows, keys)
+    upper.legend(
+        *planes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False
+    )
     return figure
 
 
 def plane(
-    ax: Axes,
-    rows: Sequence[Mapping[str, Mapping[str, float]]],
-    keys: tuple[str, str],
-    places: Mapping[str, _Place],
+    ax: Axes, rows: Sequence[Mapping[str, Mapping[str, float]]], keys: tuple[str, str]
 ) -> None:
     """Every setting in a plane of recall and precision, mean and 95% interval over runs."""
+    points, lines = {}, []
     for (group, names), (color, marker) in zip(GROUPS.items(), _STYLES, strict=True):
         values = np.array([[[row[name][key] for key in keys] for name in names] for row in rows])
         center, error = values.mean(0), half_width(values)
@@ -256,27 +246,12 @@ def plane(
             elinewidth=0.8,
             label=group,
         )
+        lines += [center, *(at + half * ARMS for at, half in zip(center, error, strict=True))]
         for name, at in zip(names, center, strict=True):
-            place = places.get(name, places.get(group))
-            if place is not None and (name != "likelihood" or group == "truncation"):
-                text = "maximum likelihood" if name == "likelihood" else name
-                _label(ax, text, at, color, place)
+            points.setdefault(name, Labeled(TEXTS.get(name, name), at, color))
     ax.margins(0.1)
     ax.spines[["top", "right"]].set_visible(False)
-
-
-def _label(ax: Axes, text: str, at: np.ndarray, color: str, place: _Place) -> None:
-    right, up, alignment, rotation = place
-    ax.annotate(
-        text,
-        at,
-        xytext=(right, up),
-        textcoords="offset points",
-        ha=alignment,
-        rotation=rotation,
-        fontsize=8,
-        color=color,
-    )
+    place_labels(ax, list(points.values()), lines)
 
 
 def half_width(values: np.ndarray) -> np.ndarray:
@@ -289,12 +264,12 @@ def half_width(values: np.ndarray) -> np.ndarray:
 
 def _draw_shares(ax: Axes, shares: Mapping[str, np.ndarray]) -> None:
     names = ("likelihood", *GROUPS["tuning"])
-    for name, color in zip(names, ("0.5", "#9ecae1", "#4292c6", "#08306b"), strict=True):
+    for name, color in zip(names, ("0.5", "#9ecae1", "#4292c6", "#2166ac"), strict=True):
         ax.plot(shares[name], "o-", color=color, markersize=4, linewidth=1.2, label=name)
     ax.axhline(1.0, color="0.8", linewidth=0.8, zorder=0)
-    ax.set(xlabel="class", xticks=range(10), title="share of a class over its real share")
+    ax.set(xlabel="class", xticks=range(10), title="Share of a class over its real share")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=8)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=4, frameon=False)
 
 
 def main() -> None:
@@ -308,7 +283,8 @@ def main() -> None:
     run = measure(options.data, QUICK if options.quick else Size(), options.seed)
     for name, row in run.rows.items():
         print(f"{name:16s} " + "  ".join(f"{key} {value:.3f}" for key, value in row.items()))
-    picture([run]).savefig(options.output, dpi=130)
+    with neutral():
+        picture([run]).savefig(options.output, dpi=150, bbox_inches="tight")
 
 
 if __name__ == "__main__":

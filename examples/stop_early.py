@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from examples.fashion_tuning import QUICK, Size, begin
 from examples.parts.fashion import features_of, load_fashion, train_classifier
+from examples.parts.style import neutral
 from tradeoff import decide
 from tradeoff.evaluation import Decision
 from tradeoff.report import DecisionDisplay
@@ -85,7 +86,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a short training")
     options = parser.parse_args()
     found = ask(QUICK if options.quick else Size(), progress=False)
-    picture(found["bar"]).savefig(options.output, dpi=130)
+    with neutral():
+        picture(found["bar"]).savefig(options.output, dpi=130)
 
 
 if __name__ == "__main__":

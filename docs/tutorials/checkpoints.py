@@ -113,5 +113,5 @@ PRCurveDisplay({name: found.curve for name, found in comparison.evaluations.item
 # The same from files, with a page to send to a colleague:
 #
 # ```console
-# $ tradeoff compare --real photos --generated A=run1/samples B=run2/samples --report models.html
+# $ tradeoff compare --real photos --generated A=run1/samples B=run2/samples --encoder efficientnet-lite0 --report models.html
 # ```

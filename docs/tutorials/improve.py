@@ -123,6 +123,6 @@ print(f"area {estimate.curve.area:.2f} before, {after.curve.area:.2f} after")
 # On the command line:
 #
 # ```console
-# $ tradeoff budget --real photos --generated samples
-# $ tradeoff filter --real photos --generated samples --budget 2 --ids kept.txt
+# $ tradeoff budget --real photos --generated samples --encoder efficientnet-lite0
+# $ tradeoff filter --real photos --generated samples --encoder efficientnet-lite0 --budget 2 --ids kept.txt
 # ```

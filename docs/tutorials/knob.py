@@ -110,5 +110,5 @@ for sentence in chosen.sentences:
 # On the command line, with a folder of samples for each value:
 #
 # ```console
-# $ tradeoff sweep --real photos --generated 0.7=t07 0.8=t08 0.9=t09 --plot path.png
+# $ tradeoff sweep --real photos --generated 0.7=t07 0.8=t08 0.9=t09 --encoder efficientnet-lite0 --plot path.png
 # ```

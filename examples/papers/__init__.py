@@ -5,6 +5,7 @@ MODULES = (
     "sajjadi_2018_models",
     "simon_2019",
     "djolonga_2020",
+    "djolonga_2020_data",
     "verine_2024",
     "verine_2024_training",
     "verine_2024_rejection",

@@ -21,13 +21,11 @@ from examples.papers.djolonga_parts import (
     balanced,
     draw_estimates,
     draw_frontiers,
-    draw_images,
     draw_quantization,
     frontier,
     largest_error,
     list_names,
     measure_estimates,
-    measure_images,
     measure_quantization,
     on_grid,
     two_panels,
@@ -308,13 +306,13 @@ EXPERIMENTS = (
                 0.0,
             ),
             "bias of 5 clusters, many samples": Claim(
-                "section 6: few clusters of samples are too optimistic", 0.0
+                "section 6: few clusters of samples are too optimistic", 0.01
             ),
             "bias of 50 clusters, few samples": Claim(
-                "figure 6c: with few samples, the curve is too pessimistic", high=0.0
+                "figure 6c: with few samples, the curve is too pessimistic", high=-0.05
             ),
             "spread with few samples / with many": Claim(
-                "figure 6c: with few samples, the curve fluctuates", 1.0
+                "figure 6c: with few samples, the curve fluctuates", 2.0
             ),
         },
         measure_quantization,
@@ -357,40 +355,17 @@ EXPERIMENTS = (
                 quick=(-0.8, -0.3),  # 40 draws, a standard deviation of 0.07
             ),
             "error of k-means minus error of Gaussian fits": Claim(
-                "section 6: clusters are biased; fits of the right family are not", 0.0
+                "section 6: clusters are biased; fits of the right family are not", 0.02
             ),
             "bias of k-means": Claim(
-                "section 6: with many samples, clusters are too optimistic", 0.0
+                "section 6: with many samples, clusters are too optimistic", 0.005
             ),
             "error of log-ratios, few minus many samples": Claim(
-                "section 6: log-ratios from classifiers may need many samples", 0.0
+                "section 6: log-ratios from classifiers may need many samples", 0.02
             ),
         },
         measure_estimates,
         draw_estimates,
-    ),
-    Experiment(
-        "images",
-        "Fashion-MNIST: a model that drops classes loses recall, one that invents them precision",
-        {
-            "precision minus recall, three classes dropped": Claim(
-                "section 1, figure 1b: a dropped mode lowers recall", 0.0
-            ),
-            "recall minus precision, five classes invented": Claim(
-                "section 1, figure 1b: an invented mode lowers precision", 0.0
-            ),
-            "smaller of precision and recall, same classes": Claim(
-                "section 1, figure 1b: for identical distributions, both are 1", 0.97, 1.0
-            ),
-            "recall, three classes dropped": Claim(
-                "theory: at least 2/5, with equality if classes do not overlap", 0.37, 1.0
-            ),
-            "precision, five classes invented": Claim(
-                "theory: at least 1/2, with equality if classes do not overlap", 0.47, 1.0
-            ),
-        },
-        measure_images,
-        draw_images,
     ),
 )
 

@@ -9,11 +9,10 @@ from matplotlib.figure import Figure
 from scipy.special import expit
 from sklearn.cluster import MiniBatchKMeans
 
-from benchmarks import datasets
 from benchmarks.laws import Mixture, line_mixture
 from examples.papers.gallery import Measured
 from examples.parts.style import COLORS, INK, name
-from tradeoff import CurveEstimate, RatioProfile, pr_curve
+from tradeoff import RatioProfile, pr_curve
 from tradeoff.core import RenyiFrontier, renyi_frontier
 from tradeoff.core.family import GaussianFamily
 from tradeoff.core.frontier import Kind
@@ -287,71 +286,4 @@ def draw_estimates(shown: Estimates) -> Figure:
     right.set_yticks((0.01, 0.02, 0.05, 0.1, 0.2), ("0.01", "0.02", "0.05", "0.1", "0.2"))
     right.minorticks_off()
     right.set_title("Largest error along the frontier", fontsize=10)
-    return figure
-
-
-class Images(NamedTuple):
-    """Estimates of models that know so many classes, and what the classes alone say."""
-
-    estimates: dict[int, CurveEstimate]
-    limits: dict[int, RatioProfile]
-
-
-def class_limit(known: int) -> RatioProfile:
-    """The profile of real data of five classes and a model that knows the first `known` ones."""
-    label = np.arange(10)
-    return RatioProfile.from_masses(p=(label < 5) / 5, q=(label < known) / known)
-
-
-def measure_images(quick: bool) -> Measured:
-    """Fashion-MNIST: real images of five classes, models that know 2, 5 and 10 classes."""
-    parts = datasets.fashion_mnist(datasets.QUICK) if quick else datasets.fashion_pixels()
-    size = datasets.QUICK if quick else datasets.FULL
-    real = datasets.balanced(parts.test, 5, size, seed=0)
-    estimates = {
-        known: pr_curve(
-            real=real,
-            generated=datasets.balanced(parts.train, known, size, seed=known),
-            estimator="kernel-logistic",
-            progress=False,
-        )
-        for known in (2, 5, 10)
-    }
-    middle = {
-        known: renyi_frontier(estimate.plug_in_profile(), order=1, kind="exclusive", weight=[0.5])
-        for known, estimate in estimates.items()
-    }
-    precision, recall = (
-        {known: float(getattr(point, side)[0]) for known, point in middle.items()}
-        for side in ("precision", "recall")
-    )
-    return Measured(
-        {
-            "precision minus recall, three classes dropped": precision[2] - recall[2],
-            "recall minus precision, five classes invented": recall[10] - precision[10],
-            "smaller of precision and recall, same classes": min(precision[5], recall[5]),
-            "recall, three classes dropped": recall[2],
-            "precision, five classes invented": precision[10],
-        },
-        Images(estimates, {known: class_limit(known) for known in estimates}),
-    )
-
-
-def draw_images(shown: Images) -> Figure:
-    """Both kinds of frontier, and where they would be if classes never overlapped."""
-    labels = {2: "drops three classes", 5: "has all five", 10: "invents five more"}
-    figure, *axes = two_panels()
-    for ax, kind in zip(axes, KINDS, strict=True):
-        found = {
-            labels[known]: frontier(estimate.plug_in_profile(), 1.0, kind)
-            for known, estimate in shown.estimates.items()
-        }
-        draw_frontiers(ax, found, (ORANGE, INK, BLUE), f"{kind.capitalize()} frontiers")
-        for known, color in ((2, ORANGE), (10, BLUE)):
-            limit = frontier(shown.limits[known], 1.0, kind)
-            is_point = np.ptp(limit.recall) < 1e-6
-            style = {"marker": "o", "markevery": [MIDDLE]} if is_point else {"linestyle": ":"}
-            ax.plot(limit.recall, limit.precision, color=color, clip_on=False, **style)
-        mark = "dots" if kind == "exclusive" else "dotted"
-        name(ax, f"{mark}: no overlap\nof classes", (0.03, 0.4), INK, side="right")
     return figure

@@ -27,7 +27,7 @@ class Claim:
         low: the smallest value that agrees with it.
         high: the largest value that agrees with it.
         quick: both limits for an experiment of reduced size, if they differ.
-        instead: both limits of our number, at any size, if it is known not to agree.
+        instead: both limits of our number, if it is known not to agree; `quick` has precedence.
         why_not: what limits us, or what is wrong in the paper, if it does not agree.
     """
 
@@ -53,7 +53,9 @@ class Claim:
 
     def is_as_known(self, value: float, *, quick: bool = False) -> bool:
         """Whether a measured value agrees, or differs as it is known to."""
-        low, high = self.instead or self.limits(quick=quick)
+        if self.instead is None or (quick and self.quick):
+            return self.holds(value, quick=quick)
+        low, high = self.instead
         return low <= value <= high
 
 

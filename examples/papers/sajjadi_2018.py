@@ -6,6 +6,7 @@ Curves follow the recipe of the paper: k-means with 20 clusters, the mean of ten
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -68,7 +69,7 @@ def train_probabilities(images: datasets.Labeled, size: int) -> Callable[[np.nda
 
 def measure_classes(source: str, quick: bool) -> Measured:
     """Real images of five classes, and models that know the first 1 to 10 classes."""
-    size, known = (400, FEWER_CLASSES) if quick else (5000, CLASSES)
+    size, known = (400, FEWER_CLASSES) if quick else (4500, CLASSES)
     test, train = SOURCES[source](quick)
     if quick:  # fewer columns, too
         test, train = (datasets.Labeled(x[:, ::8], labels) for x, labels in (test, train))
@@ -152,7 +153,15 @@ CLAIMS = {
     "increase in F8 from 1 to 5 classes": Claim(RECALL, low=0.3),
     "smallest step of that increase": Claim(RECALL, low=0.0),
     "decrease in F1/8 from 5 to 10 classes": Claim(PRECISION, low=0.0),
-    "smallest step of that decrease": Claim(PRECISION, low=0.0, quick=(-0.05, 1.0)),
+    "smallest step of that decrease": Claim(
+        PRECISION,
+        low=0.0,
+        quick=(-0.05, 1.0),
+        instead=(-0.1, 0.0),
+        why_not="20 clusters do not separate every invented class from the real ones: shirts fall "
+        "into the clusters of pullovers. Such a class is not detected, and it lowers the share of "
+        "those that are.",
+    ),
     "decrease in F8 from 5 to 10 classes": Claim(
         "section 4.1: invented classes do not lower recall", high=0.06, quick=(-0.1, 0.1)
     ),
@@ -168,11 +177,19 @@ CLAIMS = {
         quick=(-0.3, 10.0),
     ),
 }
+DISTANT = {
+    "FID with a class dropped / with one invented": replace(
+        CLAIMS["FID with a class dropped / with one invented"],
+        instead=(0.2, 0.5),
+        why_not="The invented class, sandals, is farther from the others than the dropped one, "
+        "coats, whose images are similar to those of pullovers.",
+    )
+}
 EXPERIMENTS = tuple(
     Experiment(
         f"classes-{source.lower()}",
         f"Dropped and invented classes of {source}",
-        CLAIMS,
+        CLAIMS | DISTANT if source == "Fashion-MNIST" else CLAIMS,
         partial(measure_classes, source),
         draw_classes,
     )

@@ -97,7 +97,8 @@ def measure_lipschitz(quick: bool) -> Measured:
         "largest bound from the inverse": max(flow.inverse_bound.max() for flow in by_theory),
         "decrease of the divergence with a larger constant": first.divergence[one]
         - by_theory[-1].divergence[one],
-        "λ at which the bound is largest": float(LAMBDAS[first.forward_bound.argmax()]),
+        "bound at λ = 1 minus the larger one at λ = 0.1 and 10": first.forward_bound[one]
+        - first.forward_bound[[0, -1]].max(),
     }
     return Measured(values, by_theory)
 
@@ -148,10 +149,10 @@ EXPERIMENTS = (
                 "appendix A.2: positive for narrow modes", 0.02
             ),
             "decrease of the divergence with a larger constant": Claim(
-                "section 4.4.3: a larger constant makes the flow more expressive", 0
+                "section 4.4.3: a larger constant makes the flow more expressive", 0.05
             ),
-            "λ at which the bound is largest": Claim(
-                "section 4.4.3: the bound is weaker at extreme λ", 1 - 1e-9, 1 + 1e-9
+            "bound at λ = 1 minus the larger one at λ = 0.1 and 10": Claim(
+                "section 4.4.3: the bound is weaker at extreme λ", 0.05
             ),
         },
         measure_lipschitz,

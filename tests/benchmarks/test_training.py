@@ -96,3 +96,22 @@ def test_a_flow_moves_towards_its_slope():
 def test_a_step_costs_what_a_plain_one_does():
     """Ratios of this size vary by a few percent; at full size the bar is 1.05."""
     assert step_cost(lambda: PRLoss(1.0), steps=5, turns=15)["ratio"] < 1.5
+
+
+def test_a_gan_of_pixels_fails_as_the_page_says():
+    """Without a penalty few samples count; with the usual one log-ratios are all alike."""
+    rows = rows_of("tuning")
+    none, small, usual = (rows[f"penalty {penalty}, mean"] for penalty in ("0", "0.1", "10"))
+    shares = [row["share of samples in a step, λ = 0.1"] for row in (none, small, usual)]
+    spreads = [row["standard deviation of log-ratios"] for row in (none, small, usual)]
+    assert shares == sorted(shares)
+    assert shares[0] < 0.03
+    assert spreads == sorted(spreads, reverse=True)
+    assert spreads[2] < 0.2
+    for seed in range(3):
+        low, high = (rows[f"penalty 0.1, λ = {lam}, seed {seed}"] for lam in ("0.1", "10"))
+        for key in ("precision", "neighbors' precision"):
+            assert high[key] > low[key]
+    for row in (none, small, usual):
+        wanted = row["change of precision"] > 0 and row["change of recall"] < 0
+        assert not wanted

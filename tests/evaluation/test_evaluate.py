@@ -145,19 +145,19 @@ def test_the_summary_fits_a_screen_begins_with_the_verdict_and_ends_with_advice(
     lines = text.splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 110
-    assert lines[0].startswith("Precision is lost: with 95% confidence at least")
-    assert "Recall is lost: with 95% confidence at least" in text
+    assert lines[0].startswith("Recall is lost: with 95% confidence at least")
+    assert "Precision is lost: with 95% confidence at least" in text
     title = "600 real and 600 generated samples, encoder identity, estimator logistic"
     assert lines.index(title) == lines.index("") + 1
-    assert text.index("Recall is lost") < text.index(title) < text.index("curve.precision ↑")
+    assert text.index("Precision is lost") < text.index(title) < text.index("curve.precision ↑")
     assert (
         text.count("λ: precision at λ = 20 is lowered only by regions where generated samples") == 1
     )
     after = lines[lines.index("Next:") + 1 :]
     assert after[0].startswith(
-        "  precision lost: look at the invented samples (--report page.html)"
+        "  recall lost: look at the real samples that the model misses (--report page.html)"
     )
-    assert after[2].startswith("  recall lost: look at the real samples that the model misses")
+    assert after[1].startswith("  precision lost: look at the invented samples")
 
 
 def test_a_diagnosis_adds_what_was_planted_and_a_certificate():

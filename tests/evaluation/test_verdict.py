@@ -37,7 +37,8 @@ SENTENCES = {
     "precision up to 5 is not called invented": (
         Verdict(level=0.9, precision=lost((2.5, 0.4), (5.0, 0.2)), recall=Outcome(at_most=0.1)),
         "Precision is lost: with 90% confidence at least 40% of the generated samples come from "
-        "regions where real data is more than 2.5 times rarer than generated data.",
+        "regions where real data is more than 2.5 times rarer than generated data, and at least "
+        "20% from regions where it is more than 5 times rarer.",
         f"Recall: {NO_GROUP.format('10%')}",
     ),
     "precision up to 20": (
@@ -49,6 +50,19 @@ SENTENCES = {
     ),
     "recall at one factor": (
         Verdict(recall=lost((2.0, 0.5))),
+        "Recall is lost: with 95% confidence at least 50% of the real data comes from regions that "
+        "the model produces less than 50% as often as it should.",
+        f"Precision: {UNKNOWN}",
+    ),
+    "recall at two factors": (
+        Verdict(recall=lost((1.6, 0.062), (5.0, 0.032))),
+        "Recall is lost: with 95% confidence at least 6.2% of the real data comes from regions "
+        "that the model produces less than 62.5% as often as it should, and at least 3.2% is "
+        "produced less than 20% as often.",
+        f"Precision: {UNKNOWN}",
+    ),
+    "recall at two factors that are close": (
+        Verdict(recall=lost((2.0, 0.5), (3.0, 0.4))),
         "Recall is lost: with 95% confidence at least 50% of the real data comes from regions that "
         "the model produces less than 50% as often as it should.",
         f"Precision: {UNKNOWN}",
@@ -90,11 +104,36 @@ def test_sentences(name):
     assert " ".join(lines) == " ".join(sentences)
 
 
-def test_both_lost_leaves_nothing_open():
-    verdict = Verdict(precision=lost((3.0, 0.3)), recall=lost((3.0, 0.2)))
-    first, second = verdict.sentences
-    assert first.startswith("Precision is lost")
-    assert second.startswith("Recall is lost")
+@pytest.mark.parametrize(
+    ("precision", "recall", "order"),
+    [(0.3, 0.2, ["Precision", "Recall"]), (0.001, 0.11, ["Recall", "Precision"])],
+)
+def test_of_two_losses_the_larger_one_is_first_and_nothing_is_open(precision, recall, order):
+    verdict = Verdict(precision=lost((3.0, precision)), recall=lost((3.0, recall)))
+    assert [sentence.split()[0] for sentence in verdict.sentences] == order
+    assert [found.name.split()[0] for found in findings_of(verdict, {})] == [
+        kind.lower() for kind in order
+    ]
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "is_advised"),
+    [(0.001, 0.11, False), (0.3, 0.0, True), (0.97, 0.2, False), (0.97, 0.97, False)],
+)
+def test_a_filter_is_advised_where_it_can_help(precision, recall, is_advised):
+    """Not for a loss so small that it would discard more than it repairs, nor for nearly all."""
+    found = {"precision": lost((3.0, precision))} | (
+        {"recall": lost((3.0, recall))} if recall else {}
+    )
+    advice = " ".join(one.advice for one in findings_of(Verdict(**found), {}))
+    assert ("tradeoff filter" in advice) == is_advised
+
+
+def test_a_fault_of_all_samples_is_not_taken_for_missing_kinds():
+    verdict = Verdict(precision=lost((75.0, 0.71)), recall=lost((75.0, 0.57)))
+    first, second = findings_of(verdict, {})
+    assert "blur" in first.advice
+    assert not second.advice
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,19 @@ def test_the_factor_is_one_at_which_half_of_the_samples_show_the_loss(establishe
         assert found.missed.groups
 
 
+def test_what_is_established_at_a_large_factor_is_grouped_at_a_clear_one():
+    """At a factor of 75, no generated sample among hundreds would still leave a group open."""
+    rng = np.random.default_rng(0)
+    real, generated = rng.uniform(0, 1, (600, 1)), rng.uniform(-1, 0, (600, 1))
+    settings = {"estimator": "trees", "progress": False}
+    curves = [pr_curve(real=real, generated=generated, folds=n, **settings) for n in (5, 1)]
+    losses = Losses(recall=(Loss(factor=75.0, at_least=0.6),))
+    pair = Pair.of(real=real, generated=generated)
+    found = explain_pair(pair, *curves, losses=losses, sources=Sides(None, None), estimator="trees")
+    assert found.missed.factor == 5.0
+    assert found.missed.groups[0].is_established
+
+
 @pytest.fixture(scope="module")
 def labeled():
     """Four modes with labels, of which a model misses one and invents another."""

@@ -1,6 +1,7 @@
 """The page of a result in a browser: it asks for nothing, moves, and shows hostile text as text."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from benchmarks.bench_page import first_paint
 from tradeoff import compare, decide, evaluate, sweep
 from tradeoff.data.base import Sample
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.explain.result import Filtered, GroupedLoss
 from tradeoff.report.page import page_of
 
 HOSTILE = (
@@ -127,6 +129,7 @@ def test_slider_keys_and_pointer_change_the_sentence(browser, results, tmp_path)
     page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.1 * box["height"])
     said.append(page.inner_text(".sentence"))
     assert len(set(said)) == 4
+    assert "generated samples come from regions where real data is rarer" in said[0]
     assert "generated samples come from regions where real data is more than" in said[1]
     assert "of the real data comes from regions that the model produces less than" in said[2]
 
@@ -177,6 +180,26 @@ def test_the_page_of_a_published_curve_has_no_intervals(tmp_path):
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Numbers of the curve" in text
     assert "Limits of all slopes" not in text
+
+
+def test_filtering_is_shown_only_where_it_is_measured_that_precision_is_lost(results):
+    """A model that drops a mode loses none, and then a table of zeros would say nothing."""
+    found = results["evaluation"]
+    assert "What filtering would do" not in page_of(found)
+    loss = GroupedLoss(kind="precision", factor=2.5, loss=0.3, low=0.2, high=0.4)
+    rows = (Filtered(dropped=0.0, precision_loss=0.3, precision_low=0.2, recall_loss=0.0),)
+    explanation = replace(found.explanation, invented=loss, filtering=rows)
+    page = page_of(replace(found, explanation=explanation))
+    assert "What filtering would do" in page
+    assert "of precision at λ = 2.5" in page
+
+
+def test_differences_are_shares_and_p_values_are_not_zero(results):
+    found = results["comparison"]
+    differences = [replace(one, low=-1.2, high=-0.9, p_value=0.0) for one in found.differences]
+    page = page_of(replace(found, differences=tuple(differences)))
+    assert "[-1.000, -0.900]" in page
+    assert "&lt; 0.001" in page
 
 
 def test_a_page_must_be_html_and_replaces_nothing_unasked(results, tmp_path):

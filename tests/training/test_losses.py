@@ -106,6 +106,14 @@ def test_the_weight_of_a_dual_loss_is_that_of_its_divergence(name):
     np.testing.assert_allclose(weight, SMOOTH[name].weight(lam), rtol=1e-9)
 
 
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_the_weight_does_not_depend_on_whether_gradients_are_on(mode):
+    slopes = np.geomspace(0.1, 10, 5)
+    with mode():
+        found = PRLoss(2.0).weight(slopes)
+    np.testing.assert_array_equal(found, PRLoss(2.0).weight(slopes))
+
+
 @pytest.mark.parametrize("lam", [0.1, 1.0, 10.0])
 def test_the_weight_of_the_smoothed_loss_is_one_around_its_slope(lam):
     slopes = np.geomspace(1e-9, 1e9, 200_001)

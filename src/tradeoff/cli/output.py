@@ -62,7 +62,7 @@ def print_warnings(evaluation: Evaluation) -> None:
 
 def print_comparison(comparison: Comparison) -> None:
     """Verdicts, scores of every model, and what was found."""
-    from tradeoff.report.text import leaderboard_of, title_of
+    from tradeoff.report.text import comparison_notes_of, leaderboard_of, title_of
 
     if not sys.stdout.isatty():
         typer.echo(str(comparison))
@@ -82,6 +82,7 @@ def print_comparison(comparison: Comparison) -> None:
             console.print(printable(name), style="bold")
             for finding in evaluation.findings:
                 console.print(finding.sentence)
+    _print_sentences(console, comparison_notes_of(comparison))
 
 
 def trade_off_table(

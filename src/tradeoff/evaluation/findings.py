@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "findings_of", "near_copy_warnings", "protocol_warnings", "warnings_of"]
 
 _MATERIAL = 0.01  # a share of copies that is worth a word
+_WORTH_FILTERING = 0.05  # the smallest loss for which a filter discards half of the samples
+_MOST = 0.5
 _UNEQUAL = 2.0
 _SAMPLES_PER_COLUMN = 10
 
@@ -72,25 +74,33 @@ def findings_of(verdict: Verdict | None, scores: Mapping[str, Score]) -> tuple[F
 def _losses(verdict: Verdict | None) -> Iterator[Finding]:
     if verdict is None:
         return
-    sentences = iter(verdict.sentences)
-    if verdict.precision.losses:
-        yield Finding(
-            "precision lost",
-            next(sentences),
-            "look at the invented samples (--report page.html), or keep the realistic ones with "
-            "`tradeoff filter --budget 2`.",
-        )
-    if verdict.recall.losses:
-        yield Finding(
-            "recall lost",
-            next(sentences),
-            "look at the real samples that the model misses (--report page.html).",
-        )
-    if verdict.difference is not None and not (verdict.precision.losses or verdict.recall.losses):
-        advice = "use more samples, or a stronger encoder."
-        if verdict.recall.advised:
-            advice = f"use {verdict.recall.advised} on each side."
-        yield Finding("difference", next(sentences), advice)
+    advice = _advice(verdict)
+    for kind, sentence in verdict.lost.items():
+        yield Finding(f"{kind} lost", sentence, advice.pop(kind, ""))
+    if verdict.difference is not None and not verdict.lost:
+        more = verdict.recall.advised
+        words = f"use {more} on each side." if more else "use more samples, or a stronger encoder."
+        yield Finding("difference", verdict.sentences[0], words)
+
+
+def _advice(verdict: Verdict) -> dict[str, str]:
+    """What to do about each kind of loss."""
+    kinds = {"precision": verdict.precision, "recall": verdict.recall}
+    shares = {
+        kind: found.losses[0].at_least if found.losses else 0.0 for kind, found in kinds.items()
+    }
+    if min(shares.values()) >= _MOST:
+        return {
+            next(iter(verdict.lost)): "compare samples of both sides (--report page.html). Nearly "
+            "all generated samples can be told from real ones. A fault that they have in common, "
+            "such as blur, noise, or another size or range of values, lowers precision and recall "
+            "together; a low recall then does not mean that kinds of samples are missing."
+        }
+    look = "look at the invented samples (--report page.html)"
+    if _WORTH_FILTERING <= shares["precision"] < _MOST:
+        look += ", or keep the realistic ones with `tradeoff filter --budget 2`"
+    missed = "look at the real samples that the model misses (--report page.html)"
+    return {"precision": f"{look}.", "recall": f"{missed}."}
 
 
 def _by_neighbors(verdict: Verdict | None, scores: Mapping[str, Score]) -> Iterator[Finding]:

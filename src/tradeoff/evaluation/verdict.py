@@ -20,6 +20,7 @@ __all__ = ["Outcome", "Verdict", "percent", "rounded_factor", "rounded_inverse",
 
 _ASKED = 0.1  # the loss for which a size is advised where nothing is established
 _INVENTED = 20.0
+_STRICTER = 2.0  # a factor that is so many times larger is worth a word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,59 +95,82 @@ class Verdict(Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict, one sentence for each question."""
-        confidence = f"with {in_percent(self.level)} confidence"
-        precision = _precision_lost(self.precision, confidence)
-        recall = _recall_lost(self.recall, confidence)
-        found = [sentence for sentence in (precision, recall) if sentence]
+        lost = self.lost
+        found = list(lost.values())
         if not found and self.difference is not None:
             found.append(
                 "The two sets differ: their total variation distance is at least "
-                f"{percent(self.difference)} {confidence}. It is not established whether precision "
-                "or recall is lost."
+                f"{percent(self.difference)} {self._confidence}. It is not established whether "
+                "precision or recall is lost."
             )
         elif not found:
             found.append("No difference between the two sets was found.")
-        unknown = {"Precision": "" if precision else _open(self.precision)}
-        unknown["Recall"] = "" if recall else _open(self.recall)
+        unknown = {"Precision": "" if "precision" in lost else _open(self.precision)}
+        unknown["Recall"] = "" if "recall" in lost else _open(self.recall)
         if unknown["Precision"] == unknown["Recall"]:
             unknown = {"Precision and recall": unknown["Recall"]}
         return (*found, *(f"{kind}: {text}" for kind, text in unknown.items() if text))
 
+    @property
+    def lost(self) -> dict[str, str]:
+        """The sentence on each established loss, by "precision" and "recall"; the larger first."""
+        kinds = {"precision": (self.precision, _precision_lost)}
+        kinds["recall"] = (self.recall, _recall_lost)
+        found = [(kind, *both) for kind, both in kinds.items() if both[0].losses]
+        found.sort(key=lambda one: -one[1].losses[0].at_least)
+        return {kind: sentence(outcome, self._confidence) for kind, outcome, sentence in found}
+
+    @property
+    def _confidence(self) -> str:
+        return f"with {in_percent(self.level)} confidence"
+
 
 def _precision_lost(outcome: Outcome, confidence: str) -> str:
-    if not outcome.losses:
-        return ""
-    first = outcome.losses[0]
+    first, last = outcome.losses[0], outcome.losses[-1]
     text = (
         f"Precision is lost: {confidence} at least {percent(first.at_least)} of the generated "
         "samples come from regions where real data is more than "
         f"{rounded_factor(first.factor)} times rarer than generated data"
     )
+    stricter = f"from regions where it is more than {rounded_factor(last.factor)} times rarer"
     further = f"look invented (more than {_INVENTED:g} times rarer)"
-    return _with_certain(text, outcome, alone="they look invented", further=further)
+    return _with_strictest(
+        text, outcome, stricter=stricter, alone="they look invented", further=further
+    )
 
 
 def _recall_lost(outcome: Outcome, confidence: str) -> str:
-    if not outcome.losses:
-        return ""
-    first = outcome.losses[0]
+    first, last = outcome.losses[0], outcome.losses[-1]
     text = (
         f"Recall is lost: {confidence} at least {percent(first.at_least)} of the real data comes "
         f"from regions that the model produces less than {rounded_inverse(first.factor)} as often "
         "as it should"
     )
+    stricter = f"is produced less than {rounded_inverse(last.factor)} as often"
     further = f"is practically missing (less than {rounded_inverse(_INVENTED)} as often)"
-    return _with_certain(text, outcome, alone="it is practically missing", further=further)
+    return _with_strictest(
+        text, outcome, stricter=stricter, alone="it is practically missing", further=further
+    )
 
 
-def _with_certain(text: str, outcome: Outcome, *, alone: str, further: str) -> str:
-    """A sentence on the first loss, with what is certain at the largest factor, if it is."""
+def _with_strictest(text: str, outcome: Outcome, *, stricter: str, alone: str, further: str) -> str:
+    """A sentence on the first loss, with what is established at the largest factor.
+
+    Args:
+        text: The sentence on the first loss, without its stop.
+        outcome: The losses.
+        stricter: Where the last one lies.
+        alone: What the first one means if its factor is large enough for samples to be invented.
+        further: The same for the last one.
+    """
     first, last = outcome.losses[0], outcome.losses[-1]
-    if last.factor < _INVENTED:
+    if last.factor >= _INVENTED:
+        if last is first:
+            return f"{text}: {alone}."
+        return f"{text}, and at least {percent(last.at_least)} {further}."
+    if last.factor < _STRICTER * first.factor:
         return f"{text}."
-    if last is first:
-        return f"{text}: {alone}."
-    return f"{text}, and at least {percent(last.at_least)} {further}."
+    return f"{text}, and at least {percent(last.at_least)} {stricter}."
 
 
 def rounded_factor(factor: float) -> str:

@@ -97,10 +97,11 @@ def _flagged(
 ) -> Flagged:
     """Samples in question at the largest established factor up to 5 that flags enough of them.
 
-    Without such a factor it is the first established one, or that of the headline score.
+    What is established at a larger factor is so at 5, too. Without an established one it is that of
+    the headline score.
     """
-    clear = sorted((loss.factor for loss in losses if loss.factor <= _CLEAR), reverse=True)
-    factors = clear or [losses[0].factor if losses else headline]
+    clear = sorted({min(loss.factor, _CLEAR) for loss in losses}, reverse=True)
+    factors = clear or [headline]
     candidates = [Flagged(kind, factor) for factor in factors]
     return next((one for one in candidates if flags_enough(one, single)), candidates[0])
 

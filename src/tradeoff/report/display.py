@@ -74,7 +74,7 @@ class PRCurveDisplay(Display):
                 _draw_headline(ax, curve, colors[i], size=max(5.0, 11.0 - 2 * i))
         if headline:
             for _, marker, label in _HEADLINES:
-                ax.plot([], [], marker, color="0.3", label=label)
+                ax.plot([], [], marker, color="0.45", label=label)
         if any(self.curves) or headline:
             legend_below(ax)
         return self._finish(ax)

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["page_of", "write_page"]
 
+_SMALLEST_P = 0.001
 _TILES = (
     (
         "precision",
@@ -184,8 +185,9 @@ def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
 
 def _difference(found: Any) -> tuple[str, ...]:
     pair = f"{printable(found.first)} − {printable(found.second)}"
-    interval = f"[{found.low:+.3f}, {found.high:+.3f}]"
-    return pair, found.key, f"{found.value:+.3f}", interval, f"{found.p_value:.2g}"
+    low, high = max(found.low, -1.0), min(found.high, 1.0)
+    p_value = f"{found.p_value:.2g}" if found.p_value >= _SMALLEST_P else f"< {_SMALLEST_P:g}"
+    return pair, found.key, f"{found.value:+.3f}", f"[{low:+.3f}, {high:+.3f}]", p_value
 
 
 def _classes_of_models(models: Mapping[str, Evaluation]) -> dict[str, Any] | None:
@@ -229,7 +231,7 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
         "numbers": None if curve is None else _numbers(evaluation),
         "scores": (HEADER, rows_of(evaluation)),
         "notes": notes,
-        "advice": [line.replace("(--report page.html)", "below") for line in advice_of(evaluation)],
+        "advice": [line.replace("(--report page.html)", "above") for line in advice_of(evaluation)],
         "explanation": None if explanation is None else _explained(explanation),
         "provenance": provenance_of(evaluation, "evaluate"),
         "has_samples": samples and _shows_samples(evaluation),
@@ -286,6 +288,7 @@ def _numbers(evaluation: Evaluation) -> list[tuple[str, str, str]]:
 
 
 def _explained(found: Explanation) -> dict[str, Any]:
+    is_found = bool(found.invented and found.filtering and found.filtering[0].precision_low > 0)
     return {
         "missed": None if found.missed is None else _grouped(found.missed, COLORS[0]),
         "invented": None if found.invented is None else _grouped(found.invented, COLORS[1]),
@@ -297,7 +300,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
                 _loss(one.precision_loss, one.precision_low),
                 _loss(one.recall_loss, one.recall_low),
             )
-            for one in found.filtering
+            for one in (found.filtering if is_found else ())
         ],
         "closest": found.closest,
         "level": in_percent(found.level),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HEADER",
     "advice_of",
+    "comparison_notes_of",
     "comparison_summary_of",
     "leaderboard_of",
     "notes_of",
@@ -33,6 +34,12 @@ _WIDTH = 92
 _HEADLINE_KEYS = ("curve.precision", "curve.recall")
 _MANY_REPEATS = 0.01
 _REPEATS = {"copies": "copies of one sample", "draws": "independent draws of the same value"}
+_OTHERWISE = {
+    "copies": "Only where values repeat by nature, such as categories, counts or rounded numbers, "
+    'use `repeats="draws"` (--repeats draws).',
+    "draws": "If they are the same file or row several times, use "
+    '`repeats="copies"` (--repeats copies).',
+}
 HEADER = ("", "score", "interval", "expected", "meaning")
 
 
@@ -131,8 +138,7 @@ def _equal_samples(evaluation: Evaluation) -> list[tuple[str, str]]:
     sentence = (
         f"{repeats['real']:.0%} of the real and {repeats['generated']:.0%} of the generated "
         "samples are identical to another sample on the same side. They were treated as "
-        f"{_REPEATS[repeats['assumed']]}. To change that, set `repeats` (--repeats) to "
-        f'"{"draws" if repeats["assumed"] == "copies" else "copies"}".'
+        f"{_REPEATS[repeats['assumed']]}. {_OTHERWISE[repeats['assumed']]}"
     )
     return [("equal samples", sentence)]
 
@@ -189,7 +195,26 @@ def comparison_summary_of(comparison: Comparison) -> str:
         for finding in evaluation.findings:
             text = f"{printable(name)}: {finding.sentence}"
             lines += ["", *textwrap.wrap(text, _WIDTH, subsequent_indent="  ")]
+    if notes := comparison_notes_of(comparison):
+        lines.append("")
+    for name, sentence in notes:
+        lines += textwrap.wrap(f"{name}: {sentence}", _WIDTH, subsequent_indent="  ")
     return "\n".join(lines)
+
+
+def comparison_notes_of(comparison: Comparison) -> list[tuple[str, str]]:
+    """What to know about the numbers of all models, and about their differences."""
+    first = next(iter(comparison.evaluations.values()))
+    found = [note for note in notes_of(first) if note[0] in ("λ", "expected")]
+    if comparison.differences:
+        found.append(
+            (
+                "difference",
+                "of the curves as counted, before they are made monotone; of the area between "
+                "λ = 1/20 and 20. It can deviate from the difference of two scores.",
+            )
+        )
+    return found
 
 
 def sweep_summary_of(sweep: Sweep) -> str:

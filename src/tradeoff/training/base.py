@@ -212,8 +212,9 @@ class Loss(ABC):
             lam: Positive slopes, shape (n,).
         """
         slopes = check_slopes(lam)
-        log_ratio = torch.tensor(-np.log(slopes), requires_grad=True)
-        (steepness,) = torch.autograd.grad(self.gain(log_ratio).sum(), log_ratio)
+        with torch.inference_mode(False), torch.enable_grad():
+            log_ratio = torch.tensor(-np.log(slopes), requires_grad=True)
+            (steepness,) = torch.autograd.grad(self.gain(log_ratio).sum(), log_ratio)
         return np.asarray(steepness.numpy() / slopes)
 
     def state_dict(self) -> dict[str, Any]:

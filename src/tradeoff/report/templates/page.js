@@ -22,11 +22,14 @@ for (const figure of document.querySelectorAll("[data-curve]")) {
     dot.setAttribute("cy", top + size * (1 - data.precision[i]));
     const values = "Precision " + number(data.precision[i]) + " " + limits("precision", i) +
       ", recall " + number(data.recall[i]) + " " + limits("recall", i) + ". ";
+    const times = Number(lam.toPrecision(2));
+    const lost = (kind) =>
+      "About " + share(1 - data[kind][i]) + " (at least " + share(1 - data[kind + "High"][i]) + ")";
     sentence.textContent = values + (lam >= 1
-      ? "At least about " + share(1 - data.precision[i]) + " of the generated samples come from regions " +
-        "where real data is more than " + Number(lam.toPrecision(2)) + " times rarer than generated data."
-      : "At least about " + share(1 - data.recall[i]) + " of the real data comes from regions that the " +
-        "model produces less than " + Number(lam.toPrecision(2)) + " times as often as it should.");
+      ? lost("precision") + " of the generated samples come from regions where real data is " +
+        (times > 1 ? "more than " + times + " times rarer" : "rarer") + " than generated data."
+      : lost("recall") + " of the real data comes from regions that the model produces " +
+        "less than " + times + " times as often as it should.");
   }
   function nearest(event) {
     const box = svg.getBoundingClientRect();

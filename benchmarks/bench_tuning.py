@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.harness import Row, Summary, run
-from examples.fashion_tradeoff import begin, tune
+from examples.fashion_tradeoff import begin, tune, warm
 from tradeoff.training import PRLoss
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ def begun(seed: int) -> Begun:
     return begin(steps=STEPS, size=SIZE, seed=seed)
 
 
+@cache
+def warmed(penalty: float, seed: int) -> Begun:
+    """The same GAN after training its discriminator alone, with a penalty."""
+    return warm(begun(seed), steps=TUNING, penalty=penalty)
+
+
 def name_of(penalty: float, lam: float, seed: int) -> str:
     """The case of a run."""
     return f"penalty {penalty:g}, λ = {lam:g}, seed {seed}"
@@ -41,7 +47,7 @@ def name_of(penalty: float, lam: float, seed: int) -> str:
 
 def tuned(penalty: float, lam: float, seed: int) -> Row:
     """What the judge says, and the log-ratios of the discriminator."""
-    return tune(begun(seed), PRLoss(lam), steps=TUNING, penalty=penalty).row
+    return tune(warmed(penalty, seed), PRLoss(lam), steps=TUNING, penalty=penalty).row
 
 
 def mean_row(rows: dict[str, Row], penalty: float) -> Row:
