@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.metrics import GROUPS, cases, row, total
+from benchmarks.bench_metrics import GROUPS, cases, row, total
 from benchmarks.sanity import checks
 
 pytestmark = pytest.mark.torch
