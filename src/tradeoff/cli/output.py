@@ -82,6 +82,7 @@ def print_comparison(comparison: Comparison) -> None:
             console.print(printable(name), style="bold")
             for finding in evaluation.findings:
                 console.print(finding.sentence)
+    console.print()
     _print_sentences(console, comparison_notes_of(comparison))
 
 
