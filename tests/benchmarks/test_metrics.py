@@ -19,7 +19,9 @@ def test_supports_pass_where_they_are_known_to_pass_and_fail_where_they_fail():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(GROUPS) - {"supports", "supports, reduced grid", "simon-2019"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(GROUPS) - {"supports", "supports, reduced grid", "simon-2019"})
+)
 def test_curves_see_modes_that_are_dropped(name):
     check = next(one for one in checks(3, 3) if one.name == "modes dropped and invented")
     found = row(GROUPS[name], check, repeats=1)
