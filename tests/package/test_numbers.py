@@ -20,6 +20,7 @@ NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)+%?|(?<![\w.])\d+%")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TRANSCRIPT = README.partition("<!-- transcript -->")[2].partition("<!-- end of transcript -->")[0]
 
+TOTAL = "metrics > total, {}, reduced grid > {}"
 FIGURES = {
     "precision and recall is 0.085": "real > CIFAR-10, N = 5,000, mean > ours: error > .3f",
     "true classes reaches 0.063": "real > CIFAR-10, N = 5,000, mean > oracle: error > .3f",
@@ -34,12 +35,12 @@ FIGURES = {
     "above the true loss in 3": "verdict > all cases, limit above truth > limit above truth",
     "in all of 40": "verdict > images, N = 500, 20% foreign > runs",
     "of ten in 8 of 10": "verdict > images, N = 500, 2 of 10 classes dropped > runs",
-    "clipped density passes 18": "metrics > total, clipped density and coverage, reduced grid > fidelity",
-    "clipped coverage 15": "metrics > total, clipped density and coverage, reduced grid > diversity",
-    ", density 13": "metrics > total, density and coverage, reduced grid > fidelity",
-    "and coverage 13": "metrics > total, density and coverage, reduced grid > diversity",
-    "improved precision 10": "metrics > total, improved precision and recall, reduced grid > fidelity",
-    "improved recall 6": "metrics > total, improved precision and recall, reduced grid > diversity",
+    "clipped density passes 18": TOTAL.format("clipped density and coverage", "fidelity"),
+    "clipped coverage 15": TOTAL.format("clipped density and coverage", "diversity"),
+    ", density 13": TOTAL.format("density and coverage", "fidelity"),
+    "and coverage 13": TOTAL.format("density and coverage", "diversity"),
+    "improved precision 10": TOTAL.format("improved precision and recall", "fidelity"),
+    "improved recall 6": TOTAL.format("improved precision and recall", "diversity"),
     "they take 0.9": "neighbors > 2,048 columns > ratio > .1f",
     "and 1.3": "neighbors > 384 columns > ratio > .1f",
     "takes 0.3": "memory > 1,000,000 + 20,000, 64 columns, stored reference > gigabytes > .1f",
