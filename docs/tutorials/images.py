@@ -154,5 +154,5 @@ result.report("report.html")
 # On the command line:
 #
 # ```console
-# $ tradeoff evaluate --real real --generated generated --encoder efficientnet-lite0 --report report.html
+# $ tradeoff evaluate --real real --generated generated --encoder efficientnet-lite0 --size 128 --report report.html
 # ```
