@@ -84,7 +84,7 @@ def test_an_evaluation_of_draws_has_intervals():
     ):
         text = " ".join(str(result).split())
         assert f"treated as {words}" in text
-        assert f'set `repeats` (--repeats) to "{other}"' in text
+        assert f'use `repeats="{other}"` (--repeats {other})' in text
     assert (as_copies["curve.recall"].low, as_copies["curve.recall"].high) == (0.0, 1.0)
     assert found["curve.recall"].value == pytest.approx(truth[1] / 0.4, abs=0.15)
 
