@@ -119,9 +119,9 @@ def cases() -> dict[str, Callable[[], Row] | Summary]:
         for check in checks(*group.grid[:2]):
             made[f"{title}: {check.name}"] = partial(row, group, check)
     for title, group in GROUPS.items():
+        _, comma, grid = title.partition(", ")
         for name in group.pairs:
-            grid = title.removeprefix("supports") if title.startswith("supports") else ""
-            made[f"total, {name}{grid}"] = Summary(partial(total, name=name, group=title))
+            made[f"total, {name}{comma}{grid}"] = Summary(partial(total, name=name, group=title))
     return made
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import math
 import sys
 import time
 from functools import cache, partial
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.harness import RESULTS, Row, Summary, run, write
 from examples.papers import MODULES
+from examples.papers.gallery import in_words
 from examples.parts.style import neutral
 
 if TYPE_CHECKING:
@@ -53,32 +53,22 @@ def measured(name: str) -> tuple[dict[str, float], float]:
     return dict(values), taken
 
 
-def limits(claim: Claim) -> str:
-    """The values that agree with a claim, in words."""
-    low, high = (f"{value:.4g}" for value in (claim.low, claim.high))
-    if not math.isfinite(claim.high):
-        return f"at least {low}"
-    if not math.isfinite(claim.low):
-        return f"at most {high}"
-    return low if low == high else f"{low} to {high}"
-
-
 def judged(claim: Claim, value: float) -> Row:
     """A claim next to our number."""
     return {
         "the paper": claim.printed,
         "ours": value,
-        "agrees if": limits(claim),
+        "agrees if": in_words(claim.low, claim.high),
         "agrees": "yes" if claim.holds(value) else f"no. {claim.why_not}",
     }
 
 
 def claim_row(name: str, number: str) -> Row:
     """One claim of an experiment; the first one also has the time of the experiment."""
-    claims = experiments()[name].claims
+    found = experiments()[name].claims
     values, taken = measured(name)
-    first = number == next(iter(claims))
-    return judged(claims[number], values[number]) | ({"seconds": taken} if first else {})
+    first = number == next(iter(found))
+    return judged(found[number], values[number]) | ({"seconds": taken} if first else {})
 
 
 def claims() -> dict[str, Claim]:

@@ -94,13 +94,23 @@ class Experiment:
             raise ValueError(f"{self.name} needs a claim")
 
 
+def in_words(low: float, high: float) -> str:
+    """The values between two limits, either of which may be infinite."""
+    if not math.isfinite(high):
+        return f"at least {low:.4g}"
+    if not math.isfinite(low):
+        return f"at most {high:.4g}"
+    first, last = f"{low:.4g}", f"{high:.4g}"
+    return first if first == last else f"{first} to {last}"
+
+
 def rows(experiment: Experiment, values: Mapping[str, float], *, quick: bool) -> list[list[str]]:
     """A line for each claim: its name, our number, what agrees, and whether it does."""
     found = []
     for name, claim in experiment.claims.items():
-        low, high = claim.limits(quick=quick)
+        limits = in_words(*claim.limits(quick=quick))
         agrees = "agrees" if claim.holds(values[name], quick=quick) else "differs"
-        found.append([name, f"{values[name]:.4g}", f"{low:.4g} to {high:.4g}", agrees])
+        found.append([name, f"{values[name]:.4g}", limits, agrees])
     return found
 
 

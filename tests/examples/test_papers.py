@@ -41,6 +41,9 @@ def test_the_record_is_judged_by_the_present_claims():
     for name, claim in known.items():
         assert rows[name].items() >= judged(claim, rows[name]["ours"]).items()
         assert claim.is_as_known(rows[name]["ours"]), name
+    agreed = [name for name in known if rows[name]["agrees"] == "yes"]
+    status = (RESULTS.parents[1] / "docs" / "status.md").read_text(encoding="utf-8")
+    assert f"{len(known)} statements of four papers, of which {len(agreed)} hold" in status
 
 
 def test_names_are_unique():

@@ -194,6 +194,12 @@ def test_filtering_is_shown_only_where_it_is_measured_that_precision_is_lost(res
     assert "of precision at λ = 2.5" in page
 
 
+def test_a_comparison_says_what_its_numbers_and_differences_are(results):
+    text = str(results["comparison"])
+    assert text.count("λ: precision at λ = 20 is lowered only by regions") == 1
+    assert text.count("difference: computed from the curves as counted") == 1
+
+
 def test_differences_are_shares_and_p_values_are_not_zero(results):
     found = results["comparison"]
     differences = [replace(one, low=-1.2, high=-0.9, p_value=0.0) for one in found.differences]

@@ -114,8 +114,10 @@ class Verdict(Result):
     @property
     def lost(self) -> dict[str, str]:
         """The sentence on each established loss, by "precision" and "recall"; the larger first."""
-        kinds = {"precision": (self.precision, _precision_lost)}
-        kinds["recall"] = (self.recall, _recall_lost)
+        kinds = {
+            "precision": (self.precision, _precision_lost),
+            "recall": (self.recall, _recall_lost),
+        }
         found = [(kind, *both) for kind, both in kinds.items() if both[0].losses]
         found.sort(key=lambda one: -one[1].losses[0].at_least)
         return {kind: sentence(outcome, self._confidence) for kind, outcome, sentence in found}

@@ -210,8 +210,8 @@ def comparison_notes_of(comparison: Comparison) -> list[tuple[str, str]]:
         found.append(
             (
                 "difference",
-                "of the curves as counted, before they are made monotone; of the area between "
-                "λ = 1/20 and 20. It can deviate from the difference of two scores.",
+                "computed from the curves as counted, before they are made monotone, and for the "
+                "area between λ = 1/20 and 20. It can deviate from the difference of two scores.",
             )
         )
     return found
