@@ -114,7 +114,10 @@ def balanced(data: Labeled, classes: int, size: int, seed: int) -> np.ndarray:
         rng.permutation(np.flatnonzero(data.labels == label))[:count]
         for label, count in enumerate(counts)
     ]
-    return data.features[np.concatenate(rows)]
+    chosen = np.concatenate(rows)
+    if len(chosen) < size:
+        raise ValueError(f"{size} samples of {classes} classes are asked for, {len(chosen)} exist")
+    return data.features[chosen]
 
 
 def _cached(name: str, make: Callable[[], Parts]) -> Parts:

@@ -49,6 +49,8 @@ def test_features_are_what_they_say():
     assert set(np.unique(cifar.train.labels)) == set(range(10))
     balanced = datasets.balanced(cifar.train, 3, 100, seed=0)
     assert balanced.shape == (100, 1280)
+    with pytest.raises(ValueError, match="3000 samples of 1 classes are asked for"):
+        datasets.balanced(cifar.train, 1, 3000, seed=0)
 
 
 def test_the_picture_is_drawn(tmp_path):
