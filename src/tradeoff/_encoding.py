@@ -59,7 +59,7 @@ RESULTS = {
     "Measured": "tradeoff.metrics.family:Measured",
     "MeasuredCurve": "tradeoff.metrics.family:MeasuredCurve",
     "Moments": "tradeoff.moments.frechet:Moments",
-    "OwnNeighbors": "tradeoff.neighbors.support:OwnNeighbors",
+    "OwnNeighbors": "tradeoff.neighbors.nearest:OwnNeighbors",
     "Outcome": "tradeoff.evaluation.verdict:Outcome",
     "PRCurve": "tradeoff.core.curve:PRCurve",
     "Pair": "tradeoff.samples.pair:Pair",

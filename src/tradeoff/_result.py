@@ -13,6 +13,7 @@ import numpy as np
 
 from tradeoff._decoding import decoding
 from tradeoff._encoding import encode_result, read_result
+from tradeoff._text import printable
 from tradeoff._validation import own, read_only
 
 __all__ = ["Result", "html_table"]
@@ -106,13 +107,13 @@ def html_table(title: str, header: Iterable[str], rows: Iterable[Iterable[str]])
     ]
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return (
-        f"<table><caption>{html.escape(title)}</caption><thead><tr>{heads}</tr></thead>"
+        f"<table><caption>{html.escape(printable(title))}</caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
 
 
 def _cell(text: str, tag: str) -> str:
-    return f'<{tag} style="text-align: left">{html.escape(text)}</{tag}>'
+    return f'<{tag} style="text-align: left">{html.escape(printable(text))}</{tag}>'
 
 
 def _names(result: Any) -> list[str]:

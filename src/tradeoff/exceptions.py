@@ -76,7 +76,7 @@ class UnreadableError(TradeoffError):
     """One sample cannot be read; the message is the reason.
 
     Example:
-        >>> from tradeoff.features.images import decode_image
+        >>> from tradeoff._pictures import decode_image
         >>> decode_image("cat.png", b"")
         Traceback (most recent call last):
         ...

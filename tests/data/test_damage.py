@@ -24,11 +24,11 @@ from tests.data.test_sources import (  # noqa: E402
 )
 from tests.data.test_sources import tarred as tarred_images  # noqa: E402
 from tradeoff import InvalidInputError  # noqa: E402
+from tradeoff._pictures import decode_image  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
 from tradeoff.engine import embed_source  # noqa: E402
 from tradeoff.exceptions import UnreadableError  # noqa: E402
 from tradeoff.features import Function  # noqa: E402
-from tradeoff.features.images import decode_image  # noqa: E402
 
 
 def test_a_damaged_shard_does_not_end_the_others(tmp_path):
@@ -167,7 +167,7 @@ def test_a_damaged_file_in_a_folder_of_parquet(tmp_path):
 def test_columns_of_one_name_are_refused(tmp_path):
     table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
     pq.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(InvalidInputError, match="columns with different names. `x` occurs several"):
+    with pytest.raises(InvalidInputError, match="columns with different names. `x` occurs 2 times"):
         open_source(tmp_path / "a.parquet")
 
 

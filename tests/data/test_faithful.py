@@ -16,10 +16,11 @@ from PIL import EpsImagePlugin, Image, ImageOps  # noqa: E402
 
 from tests.data.test_sources import encoded, pixels  # noqa: E402
 from tradeoff import InvalidInputError  # noqa: E402
+from tradeoff._pictures import decode_image  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
 from tradeoff.data.cells import as_value  # noqa: E402
 from tradeoff.exceptions import UnreadableError  # noqa: E402
-from tradeoff.features.images import Pixels, decode_image  # noqa: E402
+from tradeoff.features.images import Pixels  # noqa: E402
 
 
 def saved(image, form, **options):
@@ -218,7 +219,7 @@ def test_a_label_that_is_absent_is_none(tmp_path):
 def test_features_that_are_not_numbers_are_broken(values):
     from tradeoff.data.records import Records
 
-    (item,) = Records("f", lambda: iter([{"x": values}]), "features", "x")
+    (item,) = Records("f", lambda columns: iter([{"x": values}]), "features", "x")
     assert isinstance(item, Broken)
     assert item.reason.startswith("Features must be numbers")
 

@@ -15,9 +15,9 @@ from PIL import Image
 
 from tests.data.test_sources import encoded, pixels
 from tradeoff import InvalidInputError
+from tradeoff._pictures import decode_image
 from tradeoff.data import Broken, open_source
 from tradeoff.exceptions import UnreadableError
-from tradeoff.features.images import decode_image
 
 
 def bomb():

@@ -59,7 +59,7 @@ def make_tar(path):
 def make_records(path):
     (path / "big.png").write_bytes(bytes(5000))
     rows = [{"image": bytes(5000)}, {"image": {"bytes": None, "path": "big.png"}}, {"image": IMAGE}]
-    return Records("r", lambda: iter(rows), "image", "image", folder=path, most_bytes=1000)
+    return Records("r", lambda columns: iter(rows), "image", "image", folder=path, most_bytes=1000)
 
 
 @pytest.mark.parametrize("make", [make_folder, make_zip, make_tar, make_records])
@@ -306,7 +306,7 @@ def test_large_rows_are_read_few_at_a_time(dictionary, tmp_path, monkeypatch):
 def test_a_number_is_not_bytes():
     """Python makes a billion zeros of `bytes(10**9)`."""
     rows = [{"image": {"bytes": 10**9}}, {"image": "1.png"}, {"image": np.zeros(3)}, {"other": 1}]
-    found = list(Records("r", lambda: iter(rows), "image", "image"))
+    found = list(Records("r", lambda columns: iter(rows), "image", "image"))
     assert all(isinstance(item, Broken) for item in found)
     assert found[3].reason == "The row has no column `image`."
 

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq  # noqa: E402
 from PIL import Image  # noqa: E402
 
 from tradeoff import InvalidInputError  # noqa: E402
+from tradeoff._pictures import decode_image  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
-from tradeoff.features.images import decode_image  # noqa: E402
 
 N = 6
 

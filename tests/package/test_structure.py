@@ -1,18 +1,14 @@
-"""The shape of the source: no import circles, short files, short functions, few twin names."""
+"""The shape of the source: no import circles, few twin names."""
 
 import ast
 import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import tradeoff
 
 ROOT = Path(tradeoff.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
-_MOST_LINES = 400
-_MOST_BODY = 40
 _MOST_TWINS = 60
 
 
@@ -56,21 +52,6 @@ def circle_from(start):
 def test_no_two_files_import_each_other_in_a_circle():
     circles = [circle for module in MODULES if (circle := circle_from(module))]
     assert not circles, min(circles, key=len)
-
-
-@pytest.mark.parametrize("path", FILES, ids=module_of)
-def test_files_and_functions_are_short(path):
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    assert len(lines) <= _MOST_LINES
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
-        length = body[-1].end_lineno - body[0].lineno + 1
-        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-        excused = lines[first - 2].strip().startswith("# Long because")
-        assert length <= _MOST_BODY or excused, f"{node.name} has {length} lines"
 
 
 def test_few_names_are_written_once_for_each_side():

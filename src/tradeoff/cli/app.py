@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
+import threading
 import traceback
 import warnings
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -74,12 +77,34 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     typer.echo(printable(f"warning: {message}"), err=True)
 
 
+def _open_streams() -> None:
+    """Lead streams that were closed, as cron and daemons may do, to nowhere.
+
+    Else the next file that is opened would take the place of one, and get what is printed.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+
+
+def _terminate(number: int, _: Any) -> NoReturn:
+    """End like after an error, so that workers and temporary files do not stay behind."""
+    raise SystemExit(128 + number)
+
+
 def main() -> None:
     """Run a command.
 
     A failed gate ends with exit code 1, a mistake in one sentence with 2, an interruption with 130,
-    and a bug in tradeoff itself in a traceback with 70.
+    a termination with 143, and a bug in tradeoff itself in a traceback with 70.
     """
+    _open_streams()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # where λ cannot be written

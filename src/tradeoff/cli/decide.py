@@ -110,7 +110,7 @@ def run(
     )
     typer.echo(result.to_json() if json else result)
     if plot is not None and result.looks:
-        DecisionDisplay(result).plot().figure_.savefig(plot, dpi=150)
+        DecisionDisplay(result).save(plot)
     elif plot is not None:
         typer.echo(f"`{plot}` was not written: there was no look at the answer to draw.", err=True)
     if report is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tradeoff._text import printable
 from tradeoff.cli.options import (
     ALL,
     Address,
@@ -86,7 +87,8 @@ def run(
     if json:
         typer.echo(result.to_json(curves=False))
     elif quiet:
-        typer.echo("".join(f"{finding.sentence}\n" for finding in result.findings), nl=False)
+        for finding in result.findings:
+            typer.echo(printable(finding.sentence))
         print_warnings(result)
     else:
         print_evaluation(result)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tradeoff._files import replacing
 from tradeoff._text import printable
 from tradeoff.cli.options import (
     EMBEDDING,
@@ -79,17 +80,18 @@ def run(
     both = {"before": found.before, "after": found.after}
     if curves is not None:
         written = {name: json.loads(estimate.curve.to_json()) for name, estimate in both.items()}
-        curves.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+        with replacing(curves) as fresh:
+            fresh.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
     if plot is not None:
         from tradeoff.report import PRCurveDisplay
 
-        display = PRCurveDisplay({name: estimate.curve for name, estimate in both.items()})
-        display.plot().figure_.savefig(plot, dpi=150)
+        PRCurveDisplay({name: estimate.curve for name, estimate in both.items()}).save(plot)
     lines = "".join(f"{printable(name)}\n" for name in names)
     if ids is None:
         typer.echo(lines, nl=False)
     else:
-        ids.write_text(lines, encoding="utf-8")
+        with replacing(ids) as fresh:
+            fresh.write_text(lines, encoding="utf-8")
         shown = {word: estimate.shown for word, estimate in both.items()}
         print_table(*trade_off_table(shown, judged_factor(found.before.held_out)))
         typer.echo("" if quiet else f"{_NOTE}\n", err=True, nl=False)

@@ -300,9 +300,11 @@ def check_output(
         overwrite: Whether earlier files are replaced.
     """
     from tradeoff._extras import import_extra
-    from tradeoff._files import check_outputs
+    from tradeoff._files import check_local, check_outputs
 
     single = [file for file in files if file is not None]
+    for file in (*single, *results):
+        check_local("output", file)
     for file in single:
         if not file.absolute().parent.is_dir():
             raise InvalidInputError(f"The folder of `{file}` does not exist: create it first.")

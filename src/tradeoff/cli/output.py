@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tradeoff._files import replacing
 from tradeoff._text import printable
 
 if TYPE_CHECKING:
@@ -39,16 +40,16 @@ def print_evaluation(evaluation: Evaluation) -> None:
     console = _console()
     style = "bold red" if evaluation.findings else "bold"
     for number, sentence in enumerate(verdict_of(evaluation)):
-        console.print(sentence, style=style if number == 0 else "")
+        console.print(printable(sentence), style=style if number == 0 else "")
     console.print()
-    console.print(title_of(evaluation), style="dim")
+    console.print(printable(title_of(evaluation)), style="dim")
     hidden = set(HEADER) - set(print_table(HEADER, rows_of(evaluation)))
     console.print()
     _print_sentences(console, [note for note in notes_of(evaluation) if note[0] not in hidden])
     if advice := advice_of(evaluation):
         console.print("Next:", style="bold")
     for line in advice:
-        console.print(Padding(line, (0, 0, 0, 2), expand=False))
+        console.print(Padding(printable(line), (0, 0, 0, 2), expand=False))
 
 
 def print_warnings(evaluation: Evaluation) -> None:
@@ -57,7 +58,7 @@ def print_warnings(evaluation: Evaluation) -> None:
 
     for name, sentence in notes_of(evaluation):
         if name in _STYLES:
-            typer.echo(f"{name}: {sentence}", err=True)
+            typer.echo(printable(f"{name}: {sentence}"), err=True)
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -71,7 +72,7 @@ def print_comparison(comparison: Comparison) -> None:
     for verdict in comparison.verdicts:
         console.print(printable(verdict), style="bold")
     console.print()
-    console.print(title_of(*comparison.evaluations.values()), style="dim")
+    console.print(printable(title_of(*comparison.evaluations.values())), style="dim")
     header, rows = leaderboard_of(comparison)
     at_a_time = max((console.width - _SCORES) // _MODEL, 1)
     for i in range(2, len(header), at_a_time):
@@ -81,7 +82,7 @@ def print_comparison(comparison: Comparison) -> None:
         if evaluation.findings:
             console.print(printable(name), style="bold")
             for finding in evaluation.findings:
-                console.print(finding.sentence)
+                console.print(printable(finding.sentence))
     console.print()
     _print_sentences(console, comparison_notes_of(comparison))
 
@@ -117,6 +118,7 @@ _SCORES, _MODEL = 30, 24  # columns of names and expected values of scores, and 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Print columns that fit the terminal, in a pipe all with tabs between; return their names."""
+    rows = [tuple(map(printable, row)) for row in rows]
     if not sys.stdout.isatty():
         for row in (header, *rows):
             typer.echo("\t".join(row))
@@ -156,9 +158,10 @@ def write_result(
     """The result with the file that repeats its run, its picture and its page, where wanted."""
     if out is not None:
         result.save(out, overwrite=True)  # checked before the work
-        (out / "run.toml").write_text(config, encoding="utf-8")
+        with replacing(out / "run.toml") as fresh:
+            fresh.write_text(config, encoding="utf-8")
     if plot is not None:
-        display(result).plot().figure_.savefig(plot, dpi=150)
+        display(result).save(plot)
     if report is not None:
         result.report(report, samples=samples, overwrite=True)
 
@@ -167,7 +170,8 @@ def _print_sentences(console: Any, sentences: Sequence[tuple[str, str]]) -> None
     from rich.text import Text
 
     for name, sentence in sentences:
-        console.print(Text.assemble((f"{name}: ", _STYLES.get(name, "bold")), sentence))
+        told = printable(sentence)
+        console.print(Text.assemble((f"{name}: ", _STYLES.get(name, "bold")), told))
 
 
 def _console() -> Any:

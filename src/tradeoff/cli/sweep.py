@@ -86,13 +86,13 @@ def run(
     if json:
         typer.echo(result.to_json())
     elif not sys.stdout.isatty():
-        typer.echo("\n".join(result.sentences) if quiet else str(result))
+        typer.echo("\n".join(map(printable, result.sentences)) if quiet else str(result))
     else:
         for sentence in result.sentences:
             typer.echo(printable(sentence))
         if not quiet:
             print_table(*sweep_rows_of(result))
     if plot is not None:
-        SweepDisplay(result).plot().figure_.savefig(plot, dpi=150)
+        SweepDisplay(result).save(plot)
     if report is not None:
         result.report(report, samples=not no_samples, overwrite=True)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tradeoff._decoding import decoding
+from tradeoff._files import replacing
 from tradeoff._sides import Sides, by_name
 from tradeoff._validation import check_matrix, check_seed
 from tradeoff.core.counts import COUNTED_SLOPES
@@ -181,9 +182,8 @@ class CountingPlan:
             "seed": self.seed,
             "about": dict(self.about),
         }
-        part = Path(folder) / "plan.json.part"
-        part.write_text(json.dumps(plain), encoding="utf-8")
-        part.replace(Path(folder) / "plan.json")  # the last step: a plan is there whole or not
+        with replacing(Path(folder) / "plan.json") as fresh:  # last: a plan is there whole or not
+            fresh.write_text(json.dumps(plain), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: str | Path) -> CountingPlan:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sized
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,11 @@ from tradeoff._validation import check_choice, check_matrix, check_same_columns
 from tradeoff.core.counts import BUCKETS, COUNTED_SLOPES, HeldOutCounts, count_errors
 from tradeoff.curves.counted import CountedCurve
 from tradeoff.curves.plan import SAMPLED_ROWS, CountingPlan, keys_of
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.moments.exact import ExactSums
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tradeoff.data.shards import Names
     from tradeoff.moments.frechet import Moments
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["CountingState", "KeptSamples"]
 
 _TEXTS = ("ids", "labels")
+_LONG_NAMES = 4096  # bytes of the name and the class of a sample
+_MOST_ROWS = 2**44  # beyond, sums of columns could overflow
 
 
 @dataclass
@@ -59,6 +62,23 @@ class KeptSamples:
         keys, ids = joined[0], joined[3]
         order = np.lexsort((ids, keys))[:SAMPLED_ROWS]
         return cls(*(array[order] for array in joined))
+
+    def check(self, *, like: KeptSamples, most: int) -> None:
+        """Raise a ValueError unless there is one value of each kind per sample, in order.
+
+        Args:
+            like: Samples with the right types and columns.
+            most: Largest number of samples.
+        """
+        for name, array in vars(self).items():
+            wanted = vars(like)[name]
+            if array.dtype.kind != wanted.dtype.kind or array.shape[1:] != wanted.shape[1:]:
+                raise ValueError(f"{name} of kept samples have another type")
+            if len(array) != len(self.keys) or len(array) > most:
+                raise ValueError(f"there are {len(array)} {name} of kept samples")
+        is_finite = np.isfinite(self.features).all() and not np.isnan(self.log_ratios).any()
+        if not is_finite or (self.keys[1:] < self.keys[:-1]).any():
+            raise ValueError("kept samples are not in order, or not finite")
 
     @property
     def independent(self) -> float | None:
@@ -96,6 +116,30 @@ class _SideState:
             sampled=none,
             sums=None if plan.grid is None else ExactSums.empty(columns),
         )
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, npt.NDArray[Any]], name: str, empty: _SideState) -> _SideState:
+        """One side of a state from its arrays; a ValueError if they cannot have been counted."""
+        rows, fitted = map(int, _whole(arrays[f"{name}.rows"], (2,)))
+        counts = _whole(arrays[f"{name}.counts"], empty.counts.shape)
+        if not 0 <= fitted <= rows < _MOST_ROWS or counts.min() < 0 or counts.max() > rows:
+            raise ValueError("there are impossible counts")
+        if int(counts.sum()) != rows - fitted:
+            raise ValueError("counts do not add up to the number of samples")
+        sums = None
+        if empty.sums is not None:
+            count, columns, products = (
+                _whole(arrays[f"{name}.sums.{key}"], np.shape(value))
+                for key, value in vars(empty.sums).items()
+            )
+            sums = ExactSums(int(count), columns, products)
+            if sums.count != rows or not sums.is_possible:
+                raise ValueError("there are impossible sums")
+        found = {key: arrays[f"{name}.sampled.{key}"] for key in vars(empty.sampled)}
+        texts = {key: np.array(json.loads(found[key].tobytes()), np.str_) for key in _TEXTS}
+        sampled = KeptSamples(**(found | texts))
+        sampled.check(like=empty.sampled, most=min(rows - fitted, SAMPLED_ROWS))
+        return cls(rows, fitted, counts, sampled, sums)
 
     def merge(self, other: _SideState) -> None:
         self.rows += other.rows
@@ -187,6 +231,13 @@ class CountingState:
                 own.merge(their)
         return self
 
+    @property
+    def _most_bytes(self) -> int:
+        """Bytes of all arrays of a state, with long names of samples."""
+        columns = int(self.plan.rule.about["columns"])
+        side = 16 * columns**2 + SAMPLED_ROWS * (4 * columns + _LONG_NAMES) + (1 << 20)
+        return len(self.sides) * side
+
     def _check(self, digest: str) -> None:
         if digest != self.plan.digest:
             raise InvalidInputError(
@@ -217,29 +268,23 @@ class CountingState:
     def from_bytes(cls, content: bytes, plan: CountingPlan) -> CountingState:
         """Read what `to_bytes` wrote, which must be of this plan."""
         state = cls(plan)
-        try:
+        with _damaged():
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
+                if sum(entry.file_size for entry in file.zip.infolist()) > state._most_bytes:
+                    raise ValueError("it would fill the memory")
                 arrays = {name: file[name] for name in file.files}
             digest = arrays["plan"].tobytes().decode()
-        except Exception:
-            raise InvalidInputError(
-                "The bytes of a state are damaged: count its part again."
-            ) from None
         state._check(digest)
-        for name, side in zip(Sides._fields, state.sides, strict=True):
-            if f"{name}.rows" not in arrays:
-                continue
-            side.rows, side.fitted = map(int, arrays[f"{name}.rows"])
-            side.counts = arrays[f"{name}.counts"]
-            found = {key: arrays[f"{name}.sampled.{key}"] for key in vars(side.sampled)}
-            texts = {key: np.array(json.loads(found[key].tobytes()), np.str_) for key in _TEXTS}
-            side.sampled = KeptSamples(**(found | texts))
-            if side.sums is not None:
-                side.sums = ExactSums(
-                    int(arrays[f"{name}.sums.count"]),
-                    arrays[f"{name}.sums.sums"],
-                    arrays[f"{name}.sums.products"],
+        with _damaged():
+            known = {name for name in Sides._fields if f"{name}.rows" in arrays}
+            if stray := [key for key in arrays if key.partition(".")[0] not in {"plan", *known}]:
+                raise ValueError(f"{stray[0]} belongs to no side")
+            state.sides = Sides(
+                *(
+                    _SideState.of(arrays, name, side) if name in known else side
+                    for name, side in zip(Sides._fields, state.sides, strict=True)
                 )
+            )
         return state
 
     @property
@@ -281,6 +326,24 @@ class CountingState:
                 "seed": self.plan.seed,
             },
         )
+
+
+@contextmanager
+def _damaged() -> Iterator[None]:
+    """Turn whatever damaged or crafted bytes raise into one sentence."""
+    try:
+        yield
+    except Exception as error:
+        raise InvalidInputError(
+            f"The bytes of a state are damaged ({first_line(error)}): count its part again."
+        ) from None
+
+
+def _whole(array: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """An array of whole numbers of a shape, else a ValueError."""
+    if array.dtype != np.int64 or array.shape != shape:
+        raise ValueError(f"an array has shape {array.shape} and type {array.dtype}")
+    return array
 
 
 def _texts(values: npt.NDArray[np.str_]) -> npt.NDArray[np.uint8]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -13,7 +14,15 @@ import numpy as np
 from tradeoff._result import Result
 from tradeoff.exceptions import InvalidInputError
 
-__all__ = ["Broken", "Kind", "MissingColumnError", "Sample", "Source", "check_columns"]
+__all__ = [
+    "Broken",
+    "Kind",
+    "MissingColumnError",
+    "Sample",
+    "Source",
+    "check_columns",
+    "check_distinct",
+]
 
 Kind = Literal["image", "text", "table", "features"]
 
@@ -112,3 +121,12 @@ def check_columns(name: object, columns: Sequence[str], *wanted: str | None) -> 
     for column in wanted:
         if column is not None and column not in columns:
             raise MissingColumnError(name, column, columns)
+
+
+def check_distinct(name: object, columns: Sequence[str]) -> None:
+    """Raise an error if two columns of a source have the same name."""
+    if twice := sorted(column for column, count in Counter(columns).items() if count > 1):
+        raise InvalidInputError(
+            f"`{name}` must have columns with different names. `{twice[0]}` occurs "
+            f"{columns.count(twice[0])} times: rename them."
+        )

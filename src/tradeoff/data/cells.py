@@ -6,6 +6,7 @@ import csv
 import re
 from typing import TYPE_CHECKING
 
+from tradeoff.data.base import check_distinct
 from tradeoff.data.reading import reason
 from tradeoff.exceptions import InvalidInputError
 
@@ -34,7 +35,8 @@ def read_cells(path: Path) -> Iterator[list[str]]:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             for cells in csv.reader(lines):
                 if header is None and cells:
-                    header = _distinct(path, cells)
+                    check_distinct(path, cells)
+                    header = cells
                 elif header is not None and cells:
                     number += 1
                     _check_cells(path, number, cells, header)
@@ -70,16 +72,6 @@ def as_value(cell: str) -> str | float | None:
     if stripped in _MISSING:
         return None
     return float(stripped) if _NUMBER.fullmatch(stripped) else cell
-
-
-def _distinct(path: Path, names: list[str]) -> list[str]:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InvalidInputError(
-            f"`{path}` must have columns with different names. `{twice[0]}` occurs "
-            f"{names.count(twice[0])} times: rename them."
-        )
-    return names
 
 
 def _check_cells(path: Path, number: int, cells: list[str], header: list[str]) -> None:

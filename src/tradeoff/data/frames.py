@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tradeoff.data.base import Kind, Source
+    from tradeoff.data.records import Columns
 
 __all__ = ["read_frame"]
 
@@ -36,12 +37,10 @@ def read_frame(
         raise InvalidInputError(
             f"`{name}` must have columns of one type each. {first_line(error)}."
         ) from None
-    names = list(table.column_names)
-    if len(set(names)) < len(names):
-        raise InvalidInputError(f"`{name}` must have columns of different names.")
 
-    def rows() -> Iterator[Mapping[str, Any]]:
-        for batch in table.to_batches(max_chunksize=_BATCH):
+    def rows(columns: Columns = None) -> Iterator[Mapping[str, Any]]:
+        chosen = table if columns is None else table.select(columns)
+        for batch in chosen.to_batches(max_chunksize=_BATCH):
             yield from batch.to_pylist()
 
-    return Records.of(name, rows, names, kind=kind, column=column, label=label)
+    return Records.of(name, rows, list(table.column_names), kind=kind, column=column, label=label)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import time
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from tradeoff._validation import check_number
 from tradeoff.data.images import ImageFolder
@@ -53,7 +55,7 @@ class GrowingFolder:
 
     def __call__(self, n: int) -> ImageFolder:
         """The next n files, fewer if the folder is complete."""
-        known, changed = (-1, 0.0), time.monotonic()
+        known, changed = _State(-1, 0.0, 0), time.monotonic()
         while True:
             finished, state = self._new_files()
             if state != known:
@@ -62,6 +64,13 @@ class GrowingFolder:
             if len(finished) >= n or quiet >= max(self.wait, self.settle):
                 break
             time.sleep(_PAUSE)
+        if len(finished) < n and (late := state.future):
+            warnings.warn(
+                f"{late} files of `{self.path}` are left out, because they are dated in the "
+                "future. If the clock of a file server is ahead, set the time of its files "
+                "(`touch`), or pass the folder once it is complete.",
+                stacklevel=2,
+            )
         self._taken.update(finished[:n])
         return ImageFolder(self.path, files=tuple(finished[:n]))
 
@@ -70,7 +79,7 @@ class GrowingFolder:
         if n > len(self._taken):
             self(n - len(self._taken))
 
-    def _new_files(self) -> tuple[list[Path], tuple[int, float]]:
+    def _new_files(self) -> tuple[list[Path], _State]:
         """Finished files that were not returned yet, and what changes while any is written."""
         found = []
         for path in ImageFolder(self.path).entries():
@@ -81,4 +90,13 @@ class GrowingFolder:
         found.sort()
         now = time.time()
         finished = [path for changed, path, size in found if size and now - changed >= self.settle]
-        return finished, (len(found), found[-1][0] if found else 0.0)
+        future = sum(changed > now for changed, _, _ in found)
+        return finished, _State(len(found), found[-1][0] if found else 0.0, future)
+
+
+class _State(NamedTuple):
+    """Number of new files, the latest time of any, and how many are dated in the future."""
+
+    files: int
+    latest: float
+    future: int

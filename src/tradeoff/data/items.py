@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from tradeoff._extras import import_extra
+from tradeoff._pictures import pixels_of
 from tradeoff._validation import check_array
 from tradeoff.data.base import Broken, Kind, Sample
-from tradeoff.data.records import Records
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.data.records import Columns, Records
+from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 __all__ = ["Items", "open_items"]
 
 _CHANNELS = (1, 3, 4)
-_COLOR_MODES = ("L", "RGB", "RGBA")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +48,10 @@ class Items:
         for number, value in enumerate(_items(self.values)):
             key, content, label = _parts(value)
             key = f"{self.name}[{number}]" if key is None else key
-            if isinstance(content, str) and not content.strip():
-                yield Broken(key, "The text is empty.")
-            else:
+            try:
                 yield Sample(key, _plain(key, content, self.kind), label)
+            except UnreadableError as error:
+                yield Broken(key, str(error))
         if number < 0:
             again = isinstance(self.values, Iterator)
             raise InvalidInputError(
@@ -71,7 +70,7 @@ def open_items(
             "the rows of a table as a list of dictionaries or a DataFrame."
         )
 
-    def rows() -> Iterator[Any]:
+    def rows(_: Columns = None) -> Iterator[Any]:
         for row in _items(values):
             part = _parts(row)[1]
             is_row = isinstance(part, Mapping)
@@ -180,23 +179,14 @@ def _kind_of(name: str, sample: Any) -> Kind:
 
 def _plain(key: str, content: Any, kind: Kind) -> Any:
     """Texts and bytes as they are, Pillow images and tensors as arrays."""
+    if isinstance(content, str) and not content.strip():
+        raise UnreadableError("The text is empty.")
     if isinstance(content, (str, bytes)):
         return content
     if hasattr(content, "convert"):
-        return _pixels_of(content)
+        return pixels_of(content)
     values = check_array(key, content)
     return _pixels_of_tensor(key, values) if kind == "image" and values.ndim == 3 else values
-
-
-def _pixels_of(image: Any) -> np.ndarray[Any, Any]:
-    """Pixels of a Pillow image, turned and with transparency as when it is read from its file."""
-    operations = import_extra("PIL.ImageOps", extra="images", purpose="Reading images")
-    image = operations.exif_transpose(image)
-    if image.mode in ("LA", "PA") or "transparency" in image.info:
-        image = image.convert("RGBA")
-    elif image.mode not in _COLOR_MODES and not image.mode.startswith(("I", "F")):
-        image = image.convert("RGB")
-    return np.asarray(image)
 
 
 def _pixels_of_tensor(key: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

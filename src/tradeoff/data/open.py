@@ -16,7 +16,13 @@ from tradeoff.data.frames import read_frame
 from tradeoff.data.images import ImageFolder
 from tradeoff.data.items import is_dataset, open_items
 from tradeoff.data.reading import check_regular, reason
-from tradeoff.data.records import read_arrow, read_csv, read_dataset, read_parquet
+from tradeoff.data.records import (
+    read_arrow,
+    read_csv,
+    read_dataset,
+    read_parquet,
+    read_saved_dataset,
+)
 from tradeoff.data.text import TextFile
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
@@ -130,7 +136,7 @@ def _open_path(path: Path, fields: dict[str, Any]) -> Source:
 
 def _open_folder(path: Path, fields: dict[str, Any]) -> Source:
     if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
-        return read_dataset(path, path.name, **fields)
+        return read_saved_dataset(path, **fields)
     if any(path.glob("*.parquet")):
         return read_parquet(path, **fields)
     shards = sorted(entry for entry in path.iterdir() if entry.name.lower().endswith(_ARCHIVES))

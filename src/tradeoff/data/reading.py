@@ -15,6 +15,7 @@ __all__ = [
     "MOST_BYTES",
     "check_regular",
     "check_size",
+    "inside",
     "read_file",
     "read_inside",
     "read_stream",
@@ -111,13 +112,18 @@ def read_inside(folder: Path | None, path: Any, most_bytes: int) -> bytes:
             "memory are not followed: pass the folder of the images, or save the data set with "
             "the images in it (`save_to_disk`, `to_parquet`) and pass that."
         )
+    return read_file(inside(folder, path), most_bytes)
+
+
+def inside(folder: Path, path: str) -> Path:
+    """A path that a data set names, which must lead into its folder, also through links."""
     try:
         root, target = folder.resolve(), (folder / path).resolve()
     except (OSError, RuntimeError, ValueError) as error:  # loops of links, null characters
         raise UnreadableError(f"The path {path!r} cannot be followed: {reason(error)}.") from None
     if not target.is_relative_to(root):
         raise UnreadableError(f"The path {path!r} leads out of the folder of the data set.")
-    return read_file(target, most_bytes)
+    return target
 
 
 def reason(error: BaseException) -> str:

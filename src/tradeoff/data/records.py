@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -11,21 +12,36 @@ from typing import Any
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff.data.base import Broken, Kind, Sample, check_columns
+from tradeoff._pictures import pixels_of
+from tradeoff.data.base import Broken, Kind, Sample, check_columns, check_distinct
 from tradeoff.data.cells import as_value, read_cells
 from tradeoff.data.reading import (
     MOST_BYTES,
     check_regular,
     check_size,
+    inside,
+    read_file,
     read_inside,
     reason,
     valid,
 )
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
-__all__ = ["OWN_METADATA", "Records", "read_arrow", "read_csv", "read_dataset", "read_parquet"]
+__all__ = [
+    "OWN_METADATA",
+    "Columns",
+    "Records",
+    "read_arrow",
+    "read_csv",
+    "read_dataset",
+    "read_parquet",
+    "read_saved_dataset",
+]
 
 Row = Mapping[str, Any]
+Columns = list[str] | None
+"""Names of the columns that are read; None for all of them."""
+Rows = Callable[[Columns], Iterator[Row | Broken]]
 _COLUMNS: dict[Kind, tuple[str, ...]] = {
     "image": ("image", "img", "pixels", "jpg", "png"),
     "text": ("text", "sentence", "content"),
@@ -35,6 +51,7 @@ _COLUMNS: dict[Kind, tuple[str, ...]] = {
 OWN_METADATA = {"tradeoff.result": "1"}
 """Metadata of the schema of results in Parquet, by which they are not taken for samples."""
 _MOST_ROWS = 64
+_MOST_STATE_BYTES = 64 * 2**20
 _MOST_HELD_BYTES = 64 * 2**20
 
 
@@ -44,7 +61,8 @@ class Records:
 
     Args:
         name: Prefix of the ids, followed by the number of the row.
-        rows: Function that returns the rows, anew each time; broken items are passed on.
+        rows: Function that returns the rows, anew each time, with no more than the columns that it
+            is given; broken items are passed on.
         kind: Kind of the samples.
         column: Field that holds the samples; None for a table.
         label: Field that holds the class, if there is one.
@@ -57,13 +75,13 @@ class Records:
     Example:
         >>> from tradeoff.data.records import Records
         >>> rows = [{"age": 3, "color": "red"}, {"age": 5, "color": None}]
-        >>> source = Records("cats", lambda: iter(rows), kind="table")
+        >>> source = Records("cats", lambda columns: iter(rows), kind="table")
         >>> [sample.id for sample in source]
         ['cats[0]', 'cats[1]']
     """
 
     name: str
-    rows: Callable[[], Iterator[Row | Broken]]
+    rows: Rows
     kind: Kind
     column: str | None = None
     label: str | None = None
@@ -74,7 +92,7 @@ class Records:
     def of(
         cls,
         name: str,
-        rows: Callable[[], Iterator[Row | Broken]],
+        rows: Rows,
         columns: list[str],
         *,
         kind: Kind | None,
@@ -83,11 +101,7 @@ class Records:
         folder: Path | None = None,
     ) -> Records:
         """Find out which field is the sample, by the names that are usual."""
-        if twice := sorted({c for c in columns if columns.count(c) > 1}):
-            raise InvalidInputError(
-                f"`{name}` must have columns with different names. `{twice[0]}` occurs several "
-                "times: rename them."
-            )
+        check_distinct(name, columns)
         check_columns(name, columns, column, label)
         kinds: tuple[Kind, ...] = ("image", "features", "text") if kind is None else (kind,)
         for candidate in kinds:
@@ -108,9 +122,14 @@ class Records:
             )
         return cls(name, rows, kind, column, label, folder)
 
+    @property
+    def needed(self) -> Columns:
+        """The columns that are read; all of them for a table."""
+        return None if self.column is None else [c for c in (self.column, self.label) if c]
+
     def __iter__(self) -> Iterator[Sample | Broken]:
         number, found = 0, False
-        for row in self.rows():
+        for row in self.rows(self.needed):
             found = True
             if isinstance(row, Broken):
                 yield row
@@ -153,7 +172,7 @@ class Records:
             check_size(len(value), self.most_bytes)
             return bytes(value)
         if hasattr(value, "convert"):  # a picture of Pillow
-            value = value.convert("RGB")
+            return pixels_of(value)
         pixels = _numbers(value, "An image must be bytes or pixels")
         if pixels.ndim not in (2, 3):
             raise UnreadableError(f"An image must be bytes or pixels. Got shape {pixels.shape}.")
@@ -188,7 +207,7 @@ def read_parquet(path: Path, **options: Any) -> Records:
     parquet = import_extra("pyarrow.parquet", extra="images", purpose="Reading Parquet")
     is_folder = path.is_dir()
     files = sorted(path.glob("*.parquet")) if is_folder else [path]
-    columns, first_error = dict[Path, list[str]](), None
+    found, first_error = dict[Path, list[str]](), None
     own = set[Path]()
     for file in files:
         try:
@@ -196,7 +215,7 @@ def read_parquet(path: Path, **options: Any) -> Records:
                 if _is_own(opened.schema_arrow.metadata):
                     own.add(file)
                 else:
-                    columns[file] = list(opened.schema_arrow.names)
+                    found[file] = list(opened.schema_arrow.names)
         except Exception as error:  # of Arrow's own kinds
             first_error = first_error or error
     files = [file for file in files if file not in own]
@@ -204,18 +223,18 @@ def read_parquet(path: Path, **options: Any) -> Records:
         raise InvalidInputError(
             f"`{path}` is a result or a store of tradeoff, not samples: pass the samples."
         )
-    if not columns:
+    if not found:
         why = "it is empty" if first_error is None else reason(first_error)
         raise InvalidInputError(f"`{path}` must be a Parquet file, or a folder of them. {why}.")
 
-    def rows() -> Iterator[Row | Broken]:
+    def rows(columns: Columns) -> Iterator[Row | Broken]:
         for file in files:
-            yield from _parquet_rows(parquet, file)
+            yield from _parquet_rows(parquet, file, columns)
 
     folder = path if is_folder else path.parent
-    first = next(iter(columns.values()))
+    first = next(iter(found.values()))
     records = Records.of(valid(path.name), rows, first, folder=folder, **options)
-    for file, names in columns.items():
+    for file, names in found.items():
         _check_columns(records, file, names, first)
     return records
 
@@ -233,7 +252,7 @@ def _is_own(metadata: Mapping[bytes, bytes] | None) -> bool:
     return any(mark in (metadata or {}) for mark in (b"tradeoff.result", b"tradeoff.schema"))
 
 
-def _parquet_rows(parquet: Any, file: Path) -> Iterator[Row | Broken]:
+def _parquet_rows(parquet: Any, file: Path, columns: Columns) -> Iterator[Row | Broken]:
     name = valid(file.name)
     try:
         opened = _open_parquet(parquet, file)
@@ -245,7 +264,8 @@ def _parquet_rows(parquet: Any, file: Path) -> Iterator[Row | Broken]:
             try:
                 about = opened.metadata.row_group(group)
                 few = _few_rows(about.total_byte_size, about.num_rows)
-                for batch in opened.iter_batches(batch_size=few, row_groups=[group]):
+                batches = opened.iter_batches(batch_size=few, row_groups=[group], columns=columns)
+                for batch in batches:
                     yield from batch.to_pylist()
             except Exception as error:
                 yield Broken(
@@ -277,26 +297,72 @@ def _check_columns(records: Records, file: Path, names: list[str], first: list[s
 
 def read_arrow(path: Path, **options: Any) -> Records:
     """An Arrow file or stream."""
+    try:
+        return _arrow_records([path], valid(path.name), path.parent, **options)
+    except UnreadableError as error:
+        raise InvalidInputError(f"`{path}` must be an Arrow file. {error}") from None
+
+
+def read_saved_dataset(folder: Path, **options: Any) -> Records:
+    """A Hugging Face dataset that was saved to disk, read without its library, which would decode.
+
+    Images stay encoded; those that are stored as paths are read from inside the folder.
+    """
+    name = valid(folder.name)
+    if (folder / "dataset_dict.json").exists():
+        raise InvalidInputError(
+            f"`{name}` holds several splits, {', '.join(_splits(folder))}: pass one of them."
+        )
+    try:
+        state = json.loads(read_file(folder / "state.json", _MOST_STATE_BYTES))
+        if state.get("_indices_data_files"):
+            raise UnreadableError("An old version wrote it with a list of rows: save it again.")
+        files = [_inside(folder, file["filename"]) for file in state["_data_files"]]
+        return _arrow_records(files, name, folder, **options)
+    except UnreadableError as error:
+        why = str(error)
+    except OSError as error:
+        why = f"{reason(error)}."
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:
+        why = f"Its state.json is damaged: {reason(error)}."
+    raise InvalidInputError(f"`{folder}` must be a saved Hugging Face dataset. {why}")
+
+
+def _splits(folder: Path) -> list[str]:
+    return sorted(valid(path.name) for path in folder.iterdir() if path.is_dir())
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """A file that a data set names, which must lie in its folder."""
+    path = inside(folder, name)
+    check_regular(path)
+    return path
+
+
+def _arrow_records(files: list[Path], name: str, folder: Path, **options: Any) -> Records:
+    """Rows of Arrow files with the same columns."""
     arrow = import_extra("pyarrow", extra="images", purpose="Reading Arrow")
 
-    def rows() -> Iterator[Row | Broken]:
-        try:
-            for batch in islice(_arrow_batches(arrow, path), 1, None):
-                batch.validate(full=True)  # else offsets of a damaged file could lead anywhere
-                few = _few_rows(batch.nbytes, batch.num_rows)
-                for start in range(0, batch.num_rows, few):
-                    yield from batch.slice(start, few).to_pylist()
-        except Exception as error:  # of Arrow's own kinds
-            yield Broken(
-                valid(path.name),
-                f"The file is damaged, and rows are missing from here: {reason(error)}.",
-            )
+    def rows(columns: Columns) -> Iterator[Row | Broken]:
+        for file in files:
+            try:
+                for batch in islice(_arrow_batches(arrow, file), 1, None):
+                    chosen = batch if columns is None else batch.select(columns)
+                    chosen.validate(full=True)  # else offsets of a damaged file lead anywhere
+                    few = _few_rows(chosen.nbytes, chosen.num_rows)
+                    for start in range(0, chosen.num_rows, few):
+                        yield from chosen.slice(start, few).to_pylist()
+            except Exception as error:  # of Arrow's own kinds
+                yield Broken(
+                    valid(file.name),
+                    f"The file is damaged, and rows are missing from here: {reason(error)}.",
+                )
 
     try:
-        columns = list(next(_arrow_batches(arrow, path)).names)
+        columns = list(next(_arrow_batches(arrow, files[0])).names)
     except Exception as error:
-        raise InvalidInputError(f"`{path}` must be an Arrow file. {reason(error)}.") from None
-    return Records.of(valid(path.name), rows, columns, folder=path.parent, **options)
+        raise UnreadableError(f"{reason(error)}.") from None
+    return Records.of(name, rows, columns, folder=folder, **options)
 
 
 def _arrow_batches(arrow: Any, path: Path) -> Iterator[Any]:
@@ -319,7 +385,7 @@ def read_csv(path: Path, **options: Any) -> Records:
     """A table in a CSV file; see `as_value` for what is a number and what is missing."""
     label = options.get("label")
 
-    def rows() -> Iterator[Row | Broken]:
+    def rows(_: Columns) -> Iterator[Row | Broken]:
         lines = read_cells(path)
         header = next(lines)
         for cells in lines:
@@ -329,46 +395,36 @@ def read_csv(path: Path, **options: Any) -> Records:
     return Records.of(valid(path.name), rows, next(read_cells(path)), **options)
 
 
-def _load_dataset(datasets: Any, folder: Path) -> Any:
-    try:
-        for path in folder.rglob("*"):
-            if not path.is_dir():
-                check_regular(path)  # a pipe would never end
-        dataset = datasets.load_from_disk(str(folder))
-        if isinstance(dataset, datasets.Dataset):
-            dataset.data.table.validate(full=True)  # as for Arrow files
-    except Exception as error:  # of its own kinds, and of Arrow's
-        raise InvalidInputError(
-            f"`{folder}` must be a saved Hugging Face dataset. {reason(error)}."
-        ) from None
-    return dataset
-
-
 def read_dataset(dataset: Any, name: str, **options: Any) -> Records:
-    """A Hugging Face dataset, on disk or in memory; images stay encoded.
+    """A Hugging Face dataset in memory, of which images stay encoded, however they are nested.
 
-    Images that are stored as paths are read from inside the folder of a dataset on disk. A dataset
-    in memory has no folder, so its paths are not followed: its rows are listed as broken.
+    Images that are stored as paths are not followed, since there is no folder that they must stay
+    in: their rows are listed as broken.
     """
     datasets = import_extra("datasets", extra="datasets", purpose="Reading a Hugging Face dataset")
-    folder = dataset if isinstance(dataset, Path) else None
-    if isinstance(dataset, Path):
-        dataset = _load_dataset(datasets, dataset)
     if isinstance(dataset, (datasets.DatasetDict, datasets.IterableDatasetDict)):
         raise InvalidInputError(
             f"`{name}` holds several splits, {', '.join(dataset)}: pass one of them."
         )
-    for column, feature in (dataset.features or {}).items():
-        if isinstance(feature, datasets.Image):
-            dataset = dataset.cast_column(column, datasets.Image(decode=False))
 
-    def rows() -> Iterator[Row | Broken]:
+    def rows(columns: Columns) -> Iterator[Row | Broken]:
         try:
-            yield from dataset
+            yield from _raw_rows(datasets, dataset, columns)
         except Exception as error:
             yield Broken(
                 name, f"The dataset is damaged, and rows are missing from here: {reason(error)}."
             )
 
-    columns = list(dataset.column_names or ())
-    return Records.of(name, rows, columns, folder=folder, **options)
+    return Records.of(name, rows, list(dataset.column_names or ()), **options)
+
+
+def _raw_rows(datasets: Any, dataset: Any, columns: Columns) -> Iterator[Row]:
+    """Rows as they are stored: decoding would open paths and addresses, and start programs."""
+    chosen = dataset if columns is None else dataset.select_columns(columns)
+    if isinstance(dataset, datasets.IterableDataset):
+        yield from chosen.decode(False) if chosen.features else chosen
+    elif dataset.format["type"] == "custom":  # a function of the user makes the rows
+        yield from dataset
+    else:
+        for batch in chosen.with_format("arrow").iter(_MOST_ROWS):
+            yield from batch.to_pylist()

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tradeoff._extras import import_extra
+from tradeoff._files import local_path
 from tradeoff.data.base import Broken
 from tradeoff.data.reading import reason
-from tradeoff.exceptions import InvalidInputError, UnreadableError
+from tradeoff.exceptions import InvalidInputError, UnreadableError, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,6 +84,7 @@ class ShardReader:
         group: Column of the group, if there is one.
         id: Column of the name, if there is one; rows are numbered otherwise.
         batch_rows: Number of rows that are read at a time; results do not depend on it.
+        columns: Number of features that rows must have; any if None.
     """
 
     column: str | None = None
@@ -90,6 +92,7 @@ class ShardReader:
     group: str | None = None
     id: str | None = None
     batch_rows: int = _BATCH_ROWS
+    columns: int | None = None
 
     def __call__(self, shard: Shard) -> Iterator[Batch]:
         """Rows in order; what cannot be read is told with the name of the file."""
@@ -114,6 +117,11 @@ class ShardReader:
                 use_threads=False,
             ):
                 features = _matrix(batch.column(column), column)
+                if self.columns not in (None, features.shape[1]):
+                    raise UnreadableError(
+                        f"`{column}` must hold {self.columns} numbers in every row, as in other "
+                        f"files. Got {features.shape[1]}."
+                    )
                 labels, groups, ids = (
                     None if c is None else batch.column(c).to_pylist()
                     for c in (self.label, self.group, self.id)
@@ -216,27 +224,39 @@ def _parts(uri: str, sizes: list[int], etag: str) -> Iterator[Shard]:
 
 def _files(source: str) -> list[str]:
     """Addresses of Parquet files, in alphabetical order."""
-    if "://" in source:
-        fsspec = import_extra("fsspec", extra="ray", purpose="Reading object storage")
+    path = local_path(source)
+    if path is None:
         pattern = (
             source
             if "*" in source or source.endswith(".parquet")
             else f"{source.rstrip('/')}/*.parquet"
         )
-        system, path = fsspec.core.url_to_fs(pattern)
-        found = sorted(system.glob(path)) if "*" in pattern else [path]
+        system, place = _file_system(pattern)
+        found = sorted(system.glob(place)) if "*" in pattern else [place]
         files = [system.unstrip_protocol(file) for file in found]
+    elif "*" in path.name:
+        files = sorted(str(p) for p in path.parent.glob(path.name))
+    elif not path.exists():
+        raise InvalidInputError(f"`{source}` does not exist.")
     else:
-        path = Path(source)
-        if "*" in source:
-            files = sorted(str(p) for p in path.parent.glob(path.name))
-        elif not path.exists():
-            raise InvalidInputError(f"`{source}` does not exist.")
-        else:
-            files = sorted(map(str, path.glob("*.parquet"))) if path.is_dir() else [source]
+        files = sorted(map(str, path.glob("*.parquet"))) if path.is_dir() else [str(path)]
     if not files:
         raise InvalidInputError(f"`{source}` must hold Parquet files. Got none.")
     return files
+
+
+def _file_system(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it."""
+    fsspec = import_extra("fsspec", extra="ray", purpose="Reading object storage")
+    try:
+        system, path = fsspec.core.url_to_fs(address)
+    except ImportError as error:  # one package for each kind of storage
+        raise InvalidInputError(
+            f"`{address}` requires a package for its kind of storage. {first_line(error)}."
+        ) from None
+    except Exception as error:  # unknown protocols, missing credentials
+        raise InvalidInputError(f"`{address}` cannot be opened: {reason(error)}.") from None
+    return system, path
 
 
 @contextmanager
@@ -244,8 +264,7 @@ def _opened(uri: str) -> Iterator[tuple[Any, str]]:
     """A Parquet file and what changes when it changes."""
     parquet = import_extra("pyarrow.parquet", extra="images", purpose="Reading Parquet")
     if "://" in uri:
-        fsspec = import_extra("fsspec", extra="ray", purpose="Reading object storage")
-        system, path = fsspec.core.url_to_fs(uri)
+        system, path = _file_system(uri)
         etag = str(system.ukey(path))
         with system.open(path, "rb") as raw, parquet.ParquetFile(raw) as file:
             yield file, etag
@@ -268,7 +287,11 @@ def _matrix(column: Any, name: str) -> npt.NDArray[np.float32]:
     rows = values.reshape(len(column), -1)
     if hasattr(column, "offsets") and (np.diff(column.offsets) != rows.shape[1]).any():
         raise UnreadableError(f"`{name}` must hold equally many numbers in every row.")
-    return np.asarray(rows, np.float32)
+    with np.errstate(over="ignore"):
+        found = np.asarray(rows, np.float32)
+    if not np.isfinite(found).all():
+        raise UnreadableError(f"`{name}` must hold finite numbers. Got NaN or infinity.")
+    return found
 
 
 def _text(value: Any) -> str | None:

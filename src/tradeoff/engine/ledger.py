@@ -1,25 +1,45 @@
-"""Results of tasks in a file that only grows: what is in it is not computed or counted twice."""
+"""Results of tasks in a file that only grows: what is in it is not computed or counted twice.
+
+Each record has a mark, its sizes and its name with a checksum, and its content with another. The
+checksums are keyed by the plan, so that a record belongs to one plan. A damaged record is left out;
+those behind it are found by their marks.
+"""
 
 from __future__ import annotations
 
 import os
+import warnings
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from tradeoff.exceptions import InvalidInputError
+from tradeoff._files import lock_file
+from tradeoff.exceptions import InvalidInputError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["Ledger"]
 
-_MAGIC = b"tradeoff ledger 1\n"
+_MAGIC = b"tradeoff ledger 2\n"
+_MARK = b"\x9b\x1etrade\xf1"
 _CHECK = 16
+_BEGINNING = len(_MARK) + 16  # the mark, and the sizes of name and content
+_STEP = 1 << 20
+
+
+class _Place(NamedTuple):
+    """Where the content of a record lies."""
+
+    start: int
+    size: int
 
 
 class Ledger:
-    """Results by name, appended one by one; a torn end, as a killed process leaves it, is cut off.
+    """Results by name, appended one by one, by one run at a time.
+
+    A torn end, as a killed process leaves it, is cut off. A damaged record is left out with a
+    warning, so that its result is computed again.
 
     Args:
         path: File, created if needed.
@@ -39,27 +59,15 @@ class Ledger:
 
     def __init__(self, path: str | Path, *, plan: str) -> None:
         self.path = Path(path)
-        self._places: dict[str, tuple[int, int]] = {}
-        if not self.path.exists() or not self.path.stat().st_size:
-            self.path.write_bytes(b"")
-        self._file = self.path.open("r+b")
-        header = _MAGIC + plan.encode() + b"\n"
-        found = self._file.read(len(header))
-        if found != header:
-            if header.startswith(found):  # new, or torn while it was made
-                self._file.seek(0)
-                self._file.truncate()
-                self._append(header)
-            else:
-                self._file.close()
-                known = found.startswith(_MAGIC)
-                raise InvalidInputError(
-                    f"`{path}` belongs to another run, with other samples or settings: choose "
-                    "another folder."
-                    if known
-                    else f"`{path}` is not a ledger: choose another folder."
-                )
-        self._read_index(len(header))
+        self._key = plan.encode()[:64]
+        self._places: dict[str, _Place] = {}
+        self._file = self.path.open("a+b")  # creates it, and never writes but at the end
+        try:
+            lock_file(self._file, self.path)
+            self._open(_MAGIC + plan.encode() + b"\n")
+        except BaseException:
+            self._file.close()
+            raise
 
     def __enter__(self) -> Ledger:
         return self
@@ -81,46 +89,104 @@ class Ledger:
         if name in self._places:
             raise InvalidInputError(f"`{name}` is in the ledger already.")
         title = name.encode()
-        self._file.seek(0, os.SEEK_END)
-        start = self._file.tell()
         sizes = len(title).to_bytes(8, "little") + len(content).to_bytes(8, "little")
-        check = _check(sizes, title, content)
-        self._append(sizes + title + content + check)
-        self._places[name] = (start + len(sizes) + len(title), len(content))
+        head = _MARK + sizes + title + self._check(sizes, title)
+        start = self._file.seek(0, os.SEEK_END) + len(head)
+        self._append(head + content + self._check(title, content))
+        self._places[name] = _Place(start, len(content))
 
     def __getitem__(self, name: str) -> bytes:
-        place, size = self._places[name]
-        self._file.seek(place)
-        return self._file.read(size)
+        content = self._content(name.encode(), self._places[name])
+        if content is None:
+            raise UnavailableError(
+                f"`{self.path}` was changed or damaged during the run: run again, and what is "
+                "damaged is computed again."
+            )
+        return content
 
     def values(self) -> Iterator[bytes]:
         """All results in the order of their names, one in memory at a time."""
         return (self[name] for name in sorted(self._places))
+
+    def _open(self, header: bytes) -> None:
+        """Learn what is in the file, which must be of this plan."""
+        self._file.seek(0)
+        found = self._file.read(len(header))
+        if found != header and header.startswith(found):  # new, or torn while it was made
+            self._file.truncate(0)
+            self._append(header)
+        damaged, end = self._read_index(len(header))
+        if found != header and not header.startswith(found):
+            if not self._places:
+                raise InvalidInputError(
+                    f"`{self.path}` belongs to another run, with other samples or settings: choose "
+                    "another folder."
+                    if found.startswith(_MAGIC)
+                    else f"`{self.path}` is not a ledger of this version: choose another folder."
+                )
+            damaged += 1
+            with self.path.open("r+b") as file:
+                file.write(header)
+        if damaged:
+            warnings.warn(
+                f"`{self.path}` is damaged in {damaged} places: what is lost is computed again. "
+                "Check the disk if this happens more than once.",
+                stacklevel=3,
+            )
+        self._file.truncate(end)
+
+    def _read_index(self, place: int) -> tuple[int, int]:
+        """Learn the places of all whole records; number of gaps between them, and their end."""
+        end = self._file.seek(0, os.SEEK_END)
+        gaps, known = 0, place  # the end of the last whole record
+        while 0 <= place < end:
+            record = self._record_at(place, end)
+            if record is None:
+                place = self._next_mark(place + 1, end)
+                continue
+            title, found = record
+            gaps += place != known
+            self._places[title.decode()] = found
+            place = known = found.start + found.size + _CHECK
+        return gaps, known
+
+    def _record_at(self, place: int, end: int) -> tuple[bytes, _Place] | None:
+        """Name and place of a record, None if it is not whole."""
+        self._file.seek(place)
+        beginning = self._file.read(_BEGINNING)
+        sizes = beginning[len(_MARK) :]
+        named, held = int.from_bytes(sizes[:8], "little"), int.from_bytes(sizes[8:], "little")
+        found = _Place(place + _BEGINNING + named + _CHECK, held)
+        if not beginning.startswith(_MARK) or found.start + held + _CHECK > end:
+            return None
+        title, check = self._file.read(named), self._file.read(_CHECK)
+        if check != self._check(sizes, title) or self._content(title, found) is None:
+            return None
+        return title, found
+
+    def _content(self, title: bytes, place: _Place) -> bytes | None:
+        """Content of a record, None if it is not what was written."""
+        self._file.seek(place.start)
+        content, check = self._file.read(place.size), self._file.read(_CHECK)
+        return content if check == self._check(title, content) else None
+
+    def _next_mark(self, place: int, end: int) -> int:
+        """Place of the next mark, -1 if there is none."""
+        while place < end:
+            self._file.seek(place)
+            found = self._file.read(_STEP + len(_MARK)).find(_MARK)
+            if found >= 0:
+                return place + found
+            place += _STEP
+        return -1
 
     def _append(self, content: bytes) -> None:
         self._file.write(content)
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def _read_index(self, place: int) -> None:
-        end = self._file.seek(0, os.SEEK_END)
-        while place < end:
-            self._file.seek(place)
-            sizes = self._file.read(16)
-            named, held = int.from_bytes(sizes[:8], "little"), int.from_bytes(sizes[8:], "little")
-            whole = place + 16 + named + held + _CHECK
-            if len(sizes) < 16 or whole > end:
-                break
-            title, content, check = (self._file.read(n) for n in (named, held, _CHECK))
-            if check != _check(sizes, title, content):
-                break
-            self._places[title.decode()] = (place + 16 + named, held)
-            place = whole
-        self._file.truncate(place)
-
-
-def _check(*parts: bytes) -> bytes:
-    found = blake2b(digest_size=_CHECK)
-    for part in parts:
-        found.update(part)
-    return found.digest()
+    def _check(self, *parts: bytes) -> bytes:
+        found = blake2b(digest_size=_CHECK, key=self._key)
+        for part in parts:
+            found.update(part)
+        return found.digest()

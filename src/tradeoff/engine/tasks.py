@@ -6,7 +6,12 @@ the order in which they are ready. What a task raises about its data comes back 
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
+import threading
+import time
+import warnings
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -21,7 +26,7 @@ from tradeoff._validation import check_count
 from tradeoff.exceptions import InvalidInputError, UnreadableError, first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Task = Callable[[Any, Any], Any]
     Results = Iterator[tuple[int, Any]]
@@ -31,6 +36,7 @@ __all__ = ["Engine", "Failure", "LocalEngine", "RayEngine", "open_engine"]
 _TRIES = 3
 _AHEAD = 2  # tasks that wait for each worker
 _OBJECT_STORE = 500_000_000
+_WATCH_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -70,9 +76,18 @@ def _attempt(task: Task, shared: Any, item: Any) -> Any:
 _shared: Any = None
 
 
-def _share(value: Any) -> None:
+def _start_worker(shared: Any, parent: int) -> None:
+    """Keep what is shared, and end with the process that started this one, however that ends."""
     global _shared
-    _shared = value
+    _shared = shared
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    if os.name == "posix":
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def _with_shared(task: Task, item: Any) -> Any:
@@ -120,7 +135,10 @@ class LocalEngine:
         from joblib.externals.loky import ProcessPoolExecutor
 
         pending: dict[Any, int] = {}
-        with ProcessPoolExecutor(workers, initializer=_share, initargs=(shared,)) as pool:
+        pool = ProcessPoolExecutor(
+            workers, initializer=_start_worker, initargs=(shared, os.getpid())
+        )
+        with _ending(pool):
             while todo or pending:
                 try:
                     # An item that was running when a worker died runs alone, to find the culprit.
@@ -138,6 +156,17 @@ class LocalEngine:
                 todo.appendleft(i)
             else:
                 yield i, Failure(f"its worker died {_TRIES} times, perhaps for lack of memory.")
+
+
+@contextlib.contextmanager
+def _ending(pool: Any) -> Iterator[None]:
+    """Shut a pool down in the end; after an error or an interruption, without waiting for tasks."""
+    try:
+        yield
+    except BaseException:
+        pool.shutdown(kill_workers=True)
+        raise
+    pool.shutdown()
 
 
 @dataclass(frozen=True)
@@ -165,6 +194,9 @@ class RayEngine:
         """Ray, connected to the cluster; usage statistics are switched off."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        if self.address is None and "ray" not in sys.modules:
+            # Its servers listen on all interfaces. From Ray 2.59 on, a token is the default.
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
         ray = import_extra("ray", extra="ray", purpose="Counting on a cluster")
         if not ray.is_initialized():
             # Without "local", Ray would join any cluster that happens to run on this machine.
@@ -178,50 +210,114 @@ class RayEngine:
                 }
             try:
                 ray.init(**options)
-            except (ConnectionError, RuntimeError, ValueError) as error:
+            except Exception as error:  # of Ray's, Python's and the system's own kinds
                 failed = "Ray cannot be started here"
                 if self.address is not None:
                     failed = f"No Ray cluster answers at `{self.address}`"
                 raise InvalidInputError(f"{failed}: {first_line(error)}.") from None
+            if self.address is None and "RAY_AUTH_MODE" not in os.environ:
+                warnings.warn(
+                    "The servers of this Ray cluster listen on all network interfaces without "
+                    "authentication, because Ray was imported before tradeoff could ask for it: "
+                    "set RAY_AUTH_MODE=token in the environment, or upgrade to Ray 2.59.",
+                    stacklevel=2,
+                )
         return ray
 
     def run(self, task: Task, shared: Any, items: Sequence[Any], *, stays: bool = False) -> Results:
         """Results as they come; a task whose worker or node died is tried again by Ray."""
         ray = self.connect()
+        workers = self._workers(ray.cluster_resources())
         common = ray.put(shared)
-        workers = self.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
-        submit = self._actors(ray, common, workers) if stays else self._tasks(ray, common)
+        needs = {"num_cpus": 1, "num_gpus": self.gpus}
+        crew = (_Actors if stays else _Tasks)(ray, workers, common, needs)
         todo, pending = deque(range(len(items))), dict[Any, int]()
         while todo or pending:
-            while todo and len(pending) < _AHEAD * workers:
+            while todo and crew.has_room(len(pending)):
                 i = todo.popleft()
-                pending[submit(task, items[i])] = i
-            ready, _ = ray.wait(list(pending), num_returns=1)
-            i = pending.pop(ready[0])
+                pending[crew.call(task, items[i])] = i
+            ready = ray.wait([*pending, *crew.starting], num_returns=1)[0][0]
+            died = None
             try:
-                result = ray.get(ready[0])
+                result = ray.get(ready)
             except ray.exceptions.RayTaskError:
                 raise
             except ray.exceptions.RayError as error:
-                result = Failure(f"its worker died: {first_line(error)}.")
-            yield i, result
+                died = result = Failure(f"its worker died: {first_line(error)}.")
+            crew.release(ready, died=died is not None)
+            if ready in pending:
+                yield pending.pop(ready), result
 
-    def _tasks(self, ray: Any, common: Any) -> Callable[..., Any]:
-        attempt = ray.remote(max_retries=_TRIES, num_cpus=1, num_gpus=self.gpus)(_attempt)
-        return lambda task, item: attempt.remote(task, common, item)
+    def _workers(self, resources: Mapping[str, float]) -> int:
+        """How many tasks the cluster can run at a time, with a core and their GPUs each."""
+        cores, gpus = int(resources.get("CPU", 1)), resources.get("GPU", 0.0)
+        if self.gpus > gpus:
+            raise InvalidInputError(
+                f"Each task must find its GPUs in the cluster, {self.gpus:g}. The cluster has "
+                f"{gpus:g}: pass gpus=0, or start it with GPUs."
+            )
+        able = max(1, min(cores, int(gpus / self.gpus)) if self.gpus else cores)
+        return able if self.workers is None else min(self.workers, able)
 
-    def _actors(self, ray: Any, common: Any, workers: int) -> Callable[..., Any]:
-        """Workers that take turns and keep what is shared, such as a network on a GPU."""
-        remote = ray.remote(
-            num_cpus=1, num_gpus=self.gpus, max_restarts=_TRIES, max_task_retries=_TRIES
-        )(_Worker)
-        actors = deque(remote.remote() for _ in range(workers))
 
-        def submit(task: Task, item: Any) -> Any:
-            actors.rotate(-1)
-            return actors[0].call.remote(task, [common], item)  # in a list, it stays a reference
+class _Tasks:
+    """Tasks that Ray gives to whatever worker is free."""
 
-        return submit
+    starting: Mapping[Any, Any] = {}
+
+    def __init__(self, ray: Any, workers: int, common: Any, needs: Mapping[str, float]) -> None:
+        self._attempt = ray.remote(max_retries=_TRIES, **needs)(_attempt)
+        self._workers, self._common = workers, common
+
+    def has_room(self, pending: int) -> bool:
+        """Whether another task may be given."""
+        return pending < _AHEAD * self._workers
+
+    def call(self, task: Task, item: Any) -> Any:
+        """Give a task."""
+        return self._attempt.remote(task, self._common, item)
+
+    def release(self, done: Any, *, died: bool) -> None:
+        """Take note that a task is done."""
+
+
+class _Actors:
+    """Workers that keep what is shared, such as a network on a GPU; each has one task at a time.
+
+    On a cluster that others use too, some may never start: tasks go only to those that have.
+    """
+
+    def __init__(self, ray: Any, workers: int, common: Any, needs: Mapping[str, float]) -> None:
+        self._actor = ray.remote(max_restarts=_TRIES, max_task_retries=_TRIES, **needs)(_Worker)
+        self._common = [common]  # in a list, it stays a reference
+        self._idle: deque[Any] = deque()
+        self._busy: dict[Any, Any] = {}
+        self.starting: dict[Any, Any] = {}
+        for _ in range(workers):
+            self._start()
+
+    def _start(self) -> None:
+        actor = self._actor.remote()
+        self.starting[actor.ready.remote()] = actor
+
+    def has_room(self, pending: int) -> bool:
+        """Whether a worker is idle."""
+        return bool(self._idle)
+
+    def call(self, task: Task, item: Any) -> Any:
+        """Give a task to an idle worker."""
+        actor = self._idle.popleft()
+        done = actor.call.remote(task, self._common, item)
+        self._busy[done] = actor
+        return done
+
+    def release(self, done: Any, *, died: bool) -> None:
+        """Take note that a worker has started or done its task; replace one that died for good."""
+        actor = (self.starting if done in self.starting else self._busy).pop(done)
+        if died:
+            self._start()
+        else:
+            self._idle.append(actor)
 
 
 class _Worker:
@@ -229,6 +325,9 @@ class _Worker:
 
     def __init__(self) -> None:
         self.shared: list[Any] = []
+
+    def ready(self) -> None:
+        """Answer as soon as it has started."""
 
     def call(self, task: Task, common: list[Any], item: Any) -> Any:
         if not self.shared:

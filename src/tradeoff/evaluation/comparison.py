@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from tradeoff._decoding import build, decoding, fits, read_fields
-from tradeoff._files import check_outputs
+from tradeoff._files import check_local, check_outputs, replacing_files
 from tradeoff._registry import resolve, suggestion
 from tradeoff._result import Result
 from tradeoff._sides import by_name
@@ -27,7 +27,6 @@ from tradeoff.evaluation.pipeline import open_both
 from tradeoff.evaluation.result import (
     Evaluation,
     Paged,
-    empty_folder,
     evaluation_files,
     read_explanation,
     read_samples,
@@ -179,12 +178,15 @@ class Comparison(Paged, Result):
             folder: Folder of the files, created if needed.
             overwrite: Whether files of these names that exist already are replaced.
         """
-        folder = Path(folder)
-        check_outputs(comparison_files(folder, self.evaluations), overwrite=overwrite)
-        empty_folder(folder)
-        (folder / "comparison.json").write_text(self.to_json(), encoding="utf-8")
-        for name, evaluation in self.evaluations.items():
-            evaluation.save(folder / _as_folder(name), overwrite=overwrite)
+        folder = check_local("folder", folder)
+        files = comparison_files(folder, self.evaluations)
+        check_outputs(files, overwrite=overwrite)
+        names = ["comparison.json", *(str(file.relative_to(folder)) for file in files)]
+        with replacing_files(folder, dict.fromkeys(names)) as fresh:
+            (fresh / "comparison.json").write_text(self.to_json(), encoding="utf-8")
+            for name, evaluation in self.evaluations.items():
+                (fresh / _as_folder(name)).mkdir()
+                evaluation.write(fresh / _as_folder(name))
 
     @classmethod
     def load(cls, folder: str | Path) -> Comparison:

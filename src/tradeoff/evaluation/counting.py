@@ -6,13 +6,15 @@ its counts go into a ledger, so that a run that was interrupted goes on where it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tradeoff._progress import track
 from tradeoff._sides import Sides
+from tradeoff._validation import check_same_columns
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.curves.diagnosis import FEWEST_SAMPLES
 from tradeoff.curves.estimate import CurveEstimate, HeldOut
@@ -269,7 +271,8 @@ def count_shards(
     with Ledger(folder / "counts.ledger", plan=plan.digest) as ledger:
         _check_ledger(ledger, shards, folder)
         todo = [item for item in shards if _name(item) not in ledger]
-        tasks = engine.run(count_shard, (reader, plan), todo)
+        checking = replace(reader, columns=int(plan.rule.about["columns"]))
+        tasks = engine.run(count_shard, (checking, plan), todo)
         for i, result in track(tasks, "counting", total=len(todo), progress=progress):
             if not isinstance(result, Failure):
                 ledger.add(_name(todo[i]), result)
@@ -346,18 +349,18 @@ def _plan_of(
         return plan
     sizes = Sides(*(sum(s.rows for side, s in shards if side == name) for name in _SIDES))
     bounds = sizes.map(share_bounds)
-    chosen: dict[str, list[Chosen]] = {side: [] for side in _SIDES}
+    chosen: dict[str, list[tuple[Shard, Chosen]]] = {side: [] for side in _SIDES}
     tasks = engine.run(choose_from_shard, (reader, bounds, settings.seed), shards)
     for i, result in track(tasks, "choosing", total=len(shards), progress=progress):
         if isinstance(result, Failure):
             if settings.broken == "stop":
                 raise _stopped(shards[i], result)
             continue
-        chosen[shards[i][0]].append(result)
-    for side, parts in chosen.items():
-        if not parts:
-            raise InvalidInputError(f"No file of `{side}` can be read.")
-    both = Sides(*map(_joined, chosen.values()))
+        side, shard = shards[i]
+        chosen[side].append((shard, result))
+    stops = settings.broken == "stop"
+    both = Sides(*(_of_same_columns(side, parts, stops) for side, parts in chosen.items()))
+    check_same_columns(**{side: part[1].shape[1] for side, part in both._asdict().items()})
     plan = CountingPlan.fit(
         both,
         sizes,
@@ -369,6 +372,21 @@ def _plan_of(
     )
     plan.save(place)
     return plan
+
+
+def _of_same_columns(side: str, parts: Sequence[tuple[Shard, Chosen]], stops: bool) -> Chosen:
+    """Chosen samples of all files but those with an unusual number of columns."""
+    if not parts:
+        raise InvalidInputError(f"No file of `{side}` can be read.")
+    rows = Counter[int]()
+    for shard, (_, features) in parts:
+        rows[features.shape[1]] += shard.rows
+    ((usual, _),) = rows.most_common(1)
+    for shard, (_, features) in parts:
+        if stops and features.shape[1] != usual:
+            told = f"it has {features.shape[1]} features in a row, other files have {usual}."
+            raise _stopped((side, shard), Failure(told))
+    return _joined([found for _, found in parts if found[1].shape[1] == usual])
 
 
 def _joined(parts: Sequence[Chosen]) -> Chosen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import combinations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._files import check_outputs, working_folder
+from tradeoff._files import check_local, check_outputs, working_folder
 from tradeoff._progress import track
 from tradeoff._sides import by_name
 from tradeoff._validation import check_count
@@ -132,16 +132,20 @@ def decide_sources(
     asked = Question.parse(question)
     _check_question(asked, generated)
     counts = {name: check_count(name, n) for name, n in counts.items()}
-    if ledger is not None:
-        inputs = [getattr(source, "path", source) for source in (real, *generated.values())]
-        files = [source for source in inputs if isinstance(source, (str, Path))]
-        check_outputs([Path(ledger) / _LEDGER], inputs=files, overwrite=True)
-        with working_folder(ledger):
-            pass  # created, or told that it cannot be, before the work
-    opened = open_both(real, _existing(generated), settings, progress=progress)
-    settings, level = opened.settings, opened.settings.level
-    rows, fitting = _parts(opened.reference, counts["pilot"], fits=rule is None, seed=settings.seed)
-    with _open_ledger(ledger, [question, counts, list(generated)], opened) as kept:
+    with ExitStack() as stack:
+        if ledger is not None:
+            inputs = [getattr(source, "path", source) for source in (real, *generated.values())]
+            files = [source for source in inputs if isinstance(source, (str, Path))]
+            place = check_local("ledger", ledger) / _LEDGER
+            check_outputs([place], inputs=files, overwrite=True)
+            stack.enter_context(working_folder(ledger))
+        opened = open_both(real, _existing(generated), settings, progress=progress)
+        settings, level = opened.settings, opened.settings.level
+        rows, fitting = _parts(
+            opened.reference, counts["pilot"], fits=rule is None, seed=settings.seed
+        )
+        asking = [question, counts, list(generated)]
+        kept = stack.enter_context(_open_ledger(ledger, asking, opened))
         models = {
             name: SampledModel.start(
                 name,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from tradeoff._result import Result
-from tradeoff._text import in_percent
+from tradeoff._text import in_percent, printable
 from tradeoff.core.headline import HEADLINE_SLOPES
 from tradeoff.evaluation.result import Paged
 from tradeoff.exceptions import InvalidInputError
@@ -154,7 +154,7 @@ class Decision(Paged, Result):
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return "\n".join(self.sentences)
+        return "\n".join(map(printable, self.sentences))
 
     @property
     def sentences(self) -> tuple[str, ...]:

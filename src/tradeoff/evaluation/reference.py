@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from tradeoff._files import check_local
 from tradeoff._result import Result
 from tradeoff._validation import check_choice, check_count, check_type
 from tradeoff.data import Sample, open_source
@@ -245,7 +246,7 @@ class Reference(Result):
         values = {f.name: getattr(self.settings, f.name) for f in fields(self.settings)}
         if values["encoder"] is not None and not isinstance(values["encoder"], (str, Path)):
             values["encoder"] = self.encoder["encoder"]
-        return Settings(**values).to_dict()
+        return Settings(**values | {"store": None}).to_dict()  # a place of this machine
 
     @classmethod
     def load(cls, folder: str | Path) -> Reference:
@@ -255,7 +256,8 @@ class Reference(Result):
             side=side,
             kind=about["kind"],
             encoder=about["encoder"],
-            settings=replace(EmbedSettings(**about["settings"]), trusted=False),
+            # Whoever made the reference grants no trust, and chooses no place to write to.
+            settings=replace(EmbedSettings(**about["settings"]), trusted=False, store=None),
             broken=tuple(about["broken"]),
             table=_table_from(about["table"]),
         )
@@ -267,6 +269,8 @@ def check_embedding(settings: EmbedSettings) -> None:
     check_type("device", settings.device, str)
     check_choice("dtype", settings.dtype, get_args(Dtype))
     check_choice("broken", settings.broken, ("skip", "stop"))
+    if settings.store is not None:
+        check_local("store", settings.store)
     if settings.kind is not None:
         check_choice("kind", settings.kind, get_args(Kind))
     for name in ("column", "label"):

@@ -11,7 +11,7 @@ import numpy as np
 
 from tradeoff._decoding import build, check_types, decoding, fits, read_fields
 from tradeoff._extras import import_extra
-from tradeoff._files import check_outputs
+from tradeoff._files import check_local, check_outputs, replacing, replacing_files
 from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff.core.curve import PRCurve
@@ -37,6 +37,13 @@ _VERSION = 3
 _EXPLANATION = "explanation.json"
 _CURVES = ("curve", "certificate")
 _SIDES = ("real", "generated")
+EVALUATION_FILES = (
+    "evaluation.json",
+    "comparison.json",
+    _EXPLANATION,
+    *(f"{side}.parquet" for side in _SIDES),
+)
+"""Names of the files of a result in its folder."""
 _TYPES: dict[str, Any] = {
     "scores": dict[str, dict[str, Any]],
     "findings": list[dict[str, Any]],
@@ -85,7 +92,8 @@ class SampleValues(Result):
         parquet = import_extra("pyarrow.parquet", extra="images", purpose="Writing Parquet")
         columns = {"id": list(self.ids), "label": arrow.array(self.labels, arrow.string())}
         table = arrow.table(columns | dict(self.values), metadata=OWN_METADATA)
-        parquet.write_table(table, path)
+        with replacing(path) as fresh:
+            parquet.write_table(table, fresh)
 
     @classmethod
     def read_parquet(cls, path: str | Path) -> SampleValues:
@@ -252,9 +260,13 @@ class Evaluation(Paged, Result):
             folder: Folder of the files, created if needed.
             overwrite: Whether files of these names that exist already are replaced.
         """
-        folder = Path(folder)
+        folder = check_local("folder", folder)
         check_outputs(evaluation_files(folder), overwrite=overwrite)
-        empty_folder(folder)
+        with replacing_files(folder, EVALUATION_FILES) as fresh:
+            self.write(fresh)
+
+    def write(self, folder: Path) -> None:
+        """Write the files of `save` into a folder that has none of them."""
         (folder / "evaluation.json").write_text(self.to_json(), encoding="utf-8")
         if self.explanation is not None:
             text = self.explanation.to_json()
@@ -314,15 +326,7 @@ def read_explanation(folder: Path) -> Explanation | None:
 
 def evaluation_files(folder: Path) -> list[Path]:
     """Files of a result in a folder, which holds one evaluation or one comparison."""
-    texts = [folder / name for name in ("evaluation.json", "comparison.json", _EXPLANATION)]
-    return [*texts, *(folder / f"{side}.parquet" for side in _SIDES)]
-
-
-def empty_folder(folder: Path) -> None:
-    """Make a folder for a result, without the files of an earlier one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in evaluation_files(folder):
-        file.unlink(missing_ok=True)
+    return [folder / name for name in EVALUATION_FILES]
 
 
 def _values(column: Any) -> npt.NDArray[Any]:

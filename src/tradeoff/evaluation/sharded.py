@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff._files import check_outputs, working_folder
+from tradeoff._files import check_local, check_outputs, replacing, working_folder
 from tradeoff._progress import track
 from tradeoff._sides import Sides
 from tradeoff.data import open_source
@@ -52,7 +52,8 @@ def evaluate_shards(
         )
     both = Sides(*map(_address, ("real", "generated"), (real, generated)))
     if ledger is not None:
-        check_outputs([Path(ledger) / "counts.ledger"], inputs=both, overwrite=True)
+        place = check_local("ledger", ledger)
+        check_outputs([place / "counts.ledger"], inputs=both, overwrite=True)
     sources = both.map(lambda address: _source_of(address, settings))
     kinds = {"features" if source is None else source.kind for source in sources}
     if len(kinds) > 1:
@@ -207,10 +208,8 @@ def embed_part(shared: tuple[Any, EmbedSettings], item: tuple[str, str]) -> int:
         }
     )
     if found.broken:
-        Path(target).with_suffix(".json").write_text(
-            json.dumps([[one.id, one.reason] for one in found.broken])
-        )
-    part_file = Path(target).with_suffix(".part")
-    parquet.write_table(table, part_file, write_page_checksum=True)
-    part_file.replace(target)
+        with replacing(Path(target).with_suffix(".json")) as fresh:
+            fresh.write_text(json.dumps([[one.id, one.reason] for one in found.broken]))
+    with replacing(target) as fresh:
+        parquet.write_table(table, fresh, write_page_checksum=True)
     return len(found.ids)

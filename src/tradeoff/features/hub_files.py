@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tradeoff._extras import import_extra
 from tradeoff.exceptions import InvalidInputError, TradeoffError, UnavailableError, first_line
-from tradeoff.features.trust import leaves
+from tradeoff.features.trust import nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,7 @@ def check_depth(name: str, folder: Path) -> None:
         folder: Folder of the model.
     """
     for path in folder.rglob("config.json"):
-        for keys, value in leaves(json.loads(path.read_text(encoding="utf-8"))):
+        for keys, value in nodes(json.loads(path.read_text(encoding="utf-8"))):
             key = keys[-1] if keys else ""
             deep = "layer" in key or "depth" in key
             most = _MOST_LAYERS if deep else _MOST_PARTS if key.startswith("num_") else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b, file_digest
@@ -15,7 +17,7 @@ from tradeoff._validation import check_choice
 from tradeoff.exceptions import InvalidInputError, first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -47,13 +49,21 @@ def in_batches(
     return np.concatenate(rows)
 
 
-def hash_files(paths: Iterable[Path]) -> str:
-    """A hash of the contents of files, in the given order."""
+def hash_files(paths: Sequence[Path]) -> str:
+    """A hash of the content of a file; of several, of their names and contents in this order."""
+    contents = [_hash_of(path) for path in paths]
+    if len(contents) == 1:
+        return contents[0]
+    folder = os.path.commonpath([path.parent for path in paths])
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    return blake2b(json.dumps([names, contents]).encode(), digest_size=16).hexdigest()
+
+
+def _hash_of(path: Path) -> str:
     digest = blake2b(digest_size=16)
-    for path in paths:
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
     return digest.hexdigest()
 
 

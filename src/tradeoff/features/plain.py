@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from tradeoff._pictures import decode_image
 from tradeoff._validation import check_features
 from tradeoff.exceptions import InvalidInputError, UnreadableError
-from tradeoff.features.images import decode_image
 from tradeoff.features.network import in_batches
 
 if TYPE_CHECKING:

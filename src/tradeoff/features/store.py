@@ -136,7 +136,7 @@ class Shelf:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Write what waits; after an error too, since the features of each sample are valid."""
-        if kind is None or issubclass(kind, (Exception, KeyboardInterrupt)):
+        if kind is None or issubclass(kind, (Exception, KeyboardInterrupt, SystemExit)):
             self.flush()
 
     def __len__(self) -> int:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["leaves", "leaves_folder", "refuse_code"]
+__all__ = ["leaves_folder", "nodes", "refuse_code"]
 
+_CODE_SWITCHES = ("trust_remote_code", "use_kernels", "kernel_config", "allow_all_kernels")
+_KERNEL_KEYS = ("attn_implementation", "experts_implementation")
 _ACTIVATION = re.compile(r"torch\.nn\.(modules\.\w+\.)?[A-Z]\w*")
 
 
@@ -28,7 +30,7 @@ def refuse_code(name: str, folder: Path) -> None:
     for path in sorted(folder.rglob("*.json")):
         fields = json.loads(path.read_text(encoding="utf-8"))
         found = _own_code(fields) if path.name == "config.json" else None
-        for keys, value in leaves(fields):
+        for keys, value in nodes(fields):
             found = found or _problem(path.name, keys, value)
         if found:
             raise InvalidInputError(
@@ -37,38 +39,39 @@ def refuse_code(name: str, folder: Path) -> None:
             )
 
 
-def leaves(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """All values of a JSON document that are neither mappings nor lists, and where they are."""
+def nodes(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """All values of a JSON document, also mappings and lists, and the keys that lead to them."""
+    yield keys, value
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from leaves(part, (*keys, key))
+            yield from nodes(part, (*keys, key))
     elif isinstance(value, list):
         for part in value:
-            yield from leaves(part, keys)
-    else:
-        yield keys, value
+            yield from nodes(part, keys)
 
 
 def _problem(file: str, keys: tuple[str, ...], value: Any) -> str | None:
-    """Why one value of a configuration is refused, None if it is not."""
+    """Why one value of a configuration is refused, None if it is not.
+
+    A value belongs to all keys above it: libraries also take mappings and lists of what is usually
+    a text.
+    """
     key = keys[-1] if keys else ""
-    if (key == "weights_only" and value is not True) or (key == "trust_remote_code" and value):
+    if (key == "weights_only" and value is not True) or (key in _CODE_SWITCHES and value):
         return f"sets {key} to {json.dumps(value)}"
     if not isinstance(value, str):
         return None
-    if "/" in value and key.strip("_").startswith(
-        ("attn_implementation", "experts_implementation")
-    ):
+    if "/" in value and any(name.strip("_").startswith(_KERNEL_KEYS) for name in keys):
         return f"fetches a kernel from {value!r}"
-    if key == "activation_function" and "." in value and not _ACTIVATION.fullmatch(value):
+    if "activation_function" in keys and "." in value and not _ACTIVATION.fullmatch(value):
         return f"names the activation {value!r}, which is not a class of torch.nn"
-    nested = keys[-2:-1] == ("types",)  # the modules of a router, by their folders
-    names_class = (file == "modules.json" and key == "type") or (
-        "." in value and (nested or key == "tokenizer_class")
+    nested = "types" in keys[:-1]  # the modules of a router, by their folders
+    names_class = (file == "modules.json" and "type" in keys) or (
+        "." in value and (nested or "tokenizer_class" in keys)
     )
     if names_class and not _is_known_class(value):
         return f"names the class {value!r}, which is not part of sentence-transformers"
-    inner = value if (file == "modules.json" and key == "path") else key if nested else ""
+    inner = value if (file == "modules.json" and "path" in keys) else key if nested else ""
     if leaves_folder(inner):
         return f"names the folder {inner!r}, which is outside the model"
     return None

@@ -92,7 +92,8 @@ class TradeoffCallback(Callback):
             return
         name, step = f"{self.prefix}curve", trainer.global_step
         curves = {f"epoch {trainer.current_epoch}": evaluation.curve}
-        figure = PRCurveDisplay(curves).plot().figure_
+        display = PRCurveDisplay(curves).plot()
+        figure = display.figure_
         for logger in trainer.loggers:
             experiment: Any = getattr(logger, "experiment", None)
             if hasattr(experiment, "add_figure"):
@@ -102,4 +103,4 @@ class TradeoffCallback(Callback):
             elif getattr(logger, "log_dir", None):
                 path = Path(str(logger.log_dir)) / f"{name}-{step:06d}.png"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                figure.savefig(path)
+                display.save(path)

@@ -19,9 +19,13 @@ from tradeoff.metrics.score import Score
 from tradeoff.moments.expectations import SamplingNoise
 from tradeoff.moments.frechet import Moments, frechet_distance
 from tradeoff.neighbors import own_neighbors, support_metrics
-from tradeoff.neighbors.expectations import expected_coverage
+from tradeoff.neighbors.expectations import (
+    expected_coverage,
+    expected_density,
+    expected_filling,
+)
 from tradeoff.neighbors.leave_one_out import authentic, ball_sizes, inside_others, realism
-from tradeoff.neighbors.support import COVER, OwnNeighbors
+from tradeoff.neighbors.support import COVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tradeoff.metrics.family import Request
+    from tradeoff.neighbors.nearest import OwnNeighbors
     from tradeoff.samples import Pair, Side
 
 __all__ = ["Baseline", "baseline_of", "fewest_real", "neighbors_of", "score_of"]
@@ -210,9 +215,8 @@ def _realism(real: Side, size: int, request: Request) -> Baseline | None:
 
 
 def _density(real: Side, size: int, request: Request) -> Baseline | None:
-    """A ball holds one in n of fresh samples for each real sample that it holds."""
     held = _held(real, request.k, request)
-    return None if held is None else _mean(held / request.k, real)
+    return None if held is None else _mean(expected_density(held, k=request.k), real)
 
 
 def _coverage(real: Side, size: int, request: Request) -> Baseline | None:
@@ -240,22 +244,11 @@ def _cover_recall(real: Side, size: int, request: Request) -> Baseline | None:
 def _filled(
     around: Side, others: int, k: int, request: Request, at_least: int = 1
 ) -> Baseline | None:
-    """A ball with ties fills like one whose rank is the number of samples that it holds.
-
-    A sample that has copies counts in its own ball: its place is a part of the distribution.
-    """
-    held, own = _held(around, k, request), len(around)
+    held = _held(around, k, request)
     if held is None:
         return None
-    tied = held > k
-    if tied.any():
-        _, place, counts = np.unique(around.keys, return_inverse=True, return_counts=True)
-        held = np.minimum(held + (tied & (counts[place] > 1)), own - 1)
-    ranks, which = np.unique(held, return_inverse=True)
-    filled = [
-        expected_coverage(own=own, other=others, k=int(rank), at_least=at_least) for rank in ranks
-    ]
-    return _mean(np.array(filled)[which], around)
+    repeats = neighbors_of(around, 1, progress=request.progress).squares[:, 0] == 0.0
+    return _mean(expected_filling(held, repeats, k=k, others=others, at_least=at_least), around)
 
 
 def _tied_share(real: Side, k: int, request: Request) -> float:
@@ -268,9 +261,11 @@ def _held(real: Side, k: int, request: Request) -> npt.NDArray[np.int64] | None:
     """Other real samples in the ball of rank k around each: k unless distances are tied."""
     if k >= len(real):
         return None
-    known = neighbors_of(real, min(k + 1, len(real) - 1), progress=request.progress)
+    squares = neighbors_of(real, min(k + 1, len(real) - 1), progress=request.progress).squares
+    farther = squares[:, k] if squares.shape[1] > k else None
     return real.remember(
-        ("ball sizes", k), lambda: ball_sizes(real.x, known, k, progress=request.progress)
+        ("ball sizes", k),
+        lambda: ball_sizes(real.x, squares[:, k - 1], farther, k, progress=request.progress),
     )
 
 

@@ -53,9 +53,9 @@ def _support(pair: Pair, names: Sequence[str], request: Request) -> SupportMetri
     ranks = reach_of(names, k=request.k, samples=len(pair.real))
     known = None
     if 0 < ranks < len(pair.real):  # too few samples are refused with a sentence below
-        # The neighbor after that of a ball tells baselines whether it is tied.
-        after = request.k + 1 if ranks <= request.k + 1 else ranks + 1
-        known = neighbors_of(pair.real, min(after, len(pair.real) - 1), progress=request.progress)
+        # Baselines of some metrics look one neighbor farther.
+        after = min(max(ranks, request.k + 1), len(pair.real) - 1)
+        known = neighbors_of(pair.real, after, progress=request.progress)
     return support_metrics(
         real=pair.real.features,
         generated=pair.generated.features,

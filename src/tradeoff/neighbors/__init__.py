@@ -1,7 +1,8 @@
 """Exact neighbors at the speed of a matrix product, and the support metrics counted with them."""
 
+from tradeoff.neighbors.nearest import OwnNeighbors, own_neighbors
 from tradeoff.neighbors.scores import SupportMetrics, SupportScore
-from tradeoff.neighbors.support import OwnNeighbors, own_neighbors, support_metrics
+from tradeoff.neighbors.support import support_metrics
 
 __all__ = [
     "OwnNeighbors",

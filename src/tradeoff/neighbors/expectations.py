@@ -7,13 +7,20 @@ the k-th own one is negative hypergeometric, whatever the distribution.
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
+import numpy as np
 from scipy.stats import hypergeom
 
 from tradeoff._validation import check_count
 from tradeoff.exceptions import InvalidInputError
 
-__all__ = ["expected_coverage", "share_that_fills"]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tradeoff._validation import FloatArray
+
+__all__ = ["expected_coverage", "expected_density", "expected_filling", "share_that_fills"]
 
 
 def expected_coverage(*, own: int, other: int, k: int, at_least: int = 1) -> float:
@@ -41,6 +48,47 @@ def expected_coverage(*, own: int, other: int, k: int, at_least: int = 1) -> flo
     if k >= own:
         raise InvalidInputError(f"`k` must be below the number of own points, {own}. Got {k}.")
     return _held(own, other, k, check_count("at_least", at_least))
+
+
+def expected_density(held: npt.NDArray[np.int64], *, k: int) -> FloatArray:
+    """Expected density in each ball, for equal distributions, shape (n,).
+
+    A ball holds one in n of fresh samples for each own sample that it holds.
+
+    Args:
+        held: Number of other own samples in each ball: k, or more if distances are tied.
+        k: Rank of the own neighbor that a ball reaches.
+    """
+    return np.asarray(held / k)
+
+
+def expected_filling(
+    held: npt.NDArray[np.int64],
+    repeats: npt.NDArray[np.bool_],
+    *,
+    k: int,
+    others: int,
+    at_least: int = 1,
+) -> FloatArray:
+    """Chance of each ball to hold enough points of the other side, shape (n,).
+
+    A ball with ties fills like one whose rank is the number of own samples that it holds. A sample
+    that has copies counts in its own ball: its place is a part of the distribution.
+
+    Args:
+        held: Number of other own samples in each ball: k, or more if distances are tied.
+        repeats: Whether the sample in the center has copies.
+        k: Rank of the own neighbor that a ball reaches.
+        others: Number of points of the other side.
+        at_least: Number of points of the other side that a ball must hold.
+    """
+    own = len(held)
+    held = np.minimum(held + ((held > k) & repeats), own - 1)
+    ranks, which = np.unique(held, return_inverse=True)
+    filled = [
+        expected_coverage(own=own, other=others, k=int(rank), at_least=at_least) for rank in ranks
+    ]
+    return np.array(filled)[which]
 
 
 def share_that_fills(mean: float, *, own: int, other: int, k: int) -> float:

@@ -7,7 +7,7 @@ that i lies in it if and only if :math:`d(i, j) \le r_k(j)`: own neighbors tell.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tradeoff._validation import FloatArray
-    from tradeoff.neighbors.support import OwnNeighbors
+    from tradeoff.neighbors.nearest import OwnNeighbors
 
 __all__ = ["authentic", "ball_sizes", "inside_others", "realism"]
 
@@ -53,7 +53,7 @@ def inside_others(neighbors: OwnNeighbors, k: int) -> npt.NDArray[np.bool_]:
 
 
 def ball_sizes(
-    x: FloatArray, neighbors: OwnNeighbors, k: int, *, progress: bool
+    x: Any, reach: FloatArray, farther: FloatArray | None, k: int, *, progress: bool
 ) -> npt.NDArray[np.int64]:
     """Number of other samples in the ball of rank k around each sample, shape (n,).
 
@@ -61,7 +61,8 @@ def ball_sizes(
 
     Args:
         x: Samples, shape (n, d).
-        neighbors: Their own neighbors, up to rank k + 1 unless there are only k others.
+        reach: Squared distance of each sample to its k-th neighbor, shape (n,).
+        farther: Squared distance to the next neighbor; None if there are only k others.
         k: Rank of the neighbor that a ball reaches.
         progress: False silences the progress line.
 
@@ -71,12 +72,12 @@ def ball_sizes(
         >>> from tradeoff.neighbors import own_neighbors
         >>> from tradeoff.neighbors.leave_one_out import ball_sizes
         >>> x = np.array([[0.0], [0.0], [0.0], [1.0], [3.0]])
-        >>> ball_sizes(x, own_neighbors(x, ranks=2, progress=False), 1, progress=False)
+        >>> squares = own_neighbors(x, ranks=2, progress=False).squares
+        >>> ball_sizes(x, squares[:, 0], squares[:, 1], 1, progress=False)
         array([2, 2, 2, 3, 1])
     """
     sizes = np.full(len(x), k, np.int64)
-    reach, farther = neighbors.squares[:, k - 1], neighbors.squares[:, k : k + 1]
-    (tied,) = np.nonzero((farther == reach[:, None]).any(1))
+    (tied,) = np.nonzero(np.zeros(len(x), bool) if farther is None else farther == reach)
     if tied.size:
         centers, others = tiles_of(*points_of(centers=x[tied], samples=x))
         balls = Balls(centers.norms.new_tensor(reach[None, tied]), len(x), strict=False, around=0)

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tradeoff.neighbors.expectations import expected_coverage, share_that_fills
+from tradeoff.neighbors.expectations import (
+    expected_coverage,
+    expected_density,
+    expected_filling,
+    share_that_fills,
+)
 from tradeoff.neighbors.scores import SupportScore
 
 if TYPE_CHECKING:
@@ -49,6 +54,8 @@ class Counts:
         index: The nearest real samples of every real one, shape (n, at least k).
         nearest: Squared distance to, and row of, the nearest real sample.
         realism: The largest quotient of a squared radius and the squared distance to it.
+        held: Number of other real samples in each ball around a real one, by the name of its
+            radii; more than the rank where distances are tied.
     """
 
     k: int
@@ -62,6 +69,16 @@ class Counts:
     index: npt.NDArray[np.int64]
     nearest: tuple[FloatArray, npt.NDArray[np.int64]] | None
     realism: FloatArray | None
+    held: Mapping[str, npt.NDArray[np.int64]]
+
+    def filling(self, radii: str, rank: int, *, at_least: int = 1) -> float | None:
+        """Expected share of balls around real samples that hold enough generated ones."""
+        held = self.held[radii]
+        if self.strict and (held > rank).any():
+            return None
+        repeats = self.squares[1] == 0.0 if 1 in self.squares else np.zeros(held.size, bool)
+        filled = expected_filling(held, repeats, k=rank, others=self.sizes[1], at_least=at_least)
+        return float(filled[0] if (filled == filled[0]).all() else filled.mean())
 
 
 @dataclass(frozen=True)
@@ -69,13 +86,14 @@ class Metric:
     """The balls that a metric counts, the radii that it takes besides, and what it makes of them.
 
     Radii are named ``first``, ``k``, ``next`` (k + 1), ``far`` and ``clipped``; ``every`` are those
-    up to k.
+    up to k. Of radii in `ties`, it is counted how many real samples lie within them.
     """
 
     score: Callable[[Counts], SupportScore]
     real: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
     radii: tuple[str, ...] = ()
+    ties: tuple[str, ...] = ()
 
 
 def _precision(counts: Counts) -> SupportScore:
@@ -89,17 +107,20 @@ def _recall(counts: Counts) -> SupportScore:
 def _density(counts: Counts) -> SupportScore:
     balls, k, m = counts.real["k"], counts.k, counts.sizes[1]
     samples = balls.holding / k
+    tied = (counts.held["k"] > k).any()
+    expected = float(expected_density(counts.held["k"], k=k).mean()) if tied else 1.0
+    known = None if tied and counts.strict else expected
     if "next" not in counts.real or m == 1:
-        return _mean(samples, expected=1.0)
+        return _mean(samples, expected=known)
     changes = _without_each(counts, balls.inside, counts.real["next"].inside) / (k * m)
     variance = _jackknife(changes) + samples.var(ddof=1) / m
-    return _mean(samples, expected=1.0, variance=variance)
+    return _mean(samples, expected=known, variance=variance)
 
 
 def _coverage(counts: Counts) -> SupportScore:
     balls, (n, m) = counts.real["k"], counts.sizes
     covered = balls.inside > 0
-    expected = expected_coverage(own=n, other=m, k=counts.k)
+    expected = counts.filling("k", counts.k)
     if "next" not in counts.real or m == 1:
         return _mean(covered, expected=expected)
     changes = _without_each(counts, covered, counts.real["next"].inside > 0) / (n - 1)
@@ -142,14 +163,14 @@ def _clipped_coverage(counts: Counts) -> SupportScore:
 
 
 def _cover_precision(counts: Counts) -> SupportScore:
-    n, m = counts.sizes
-    expected = expected_coverage(own=m, other=n, k=counts.far, at_least=counts.k)
-    return _mean(counts.generated["far"].inside >= counts.k, expected=expected)
+    (n, m), k, far = counts.sizes, counts.k, counts.far
+    tied = (counts.held["far"] > far).any()  # then it depends on ties of generated samples
+    expected = None if tied else expected_coverage(own=m, other=n, k=far, at_least=k)
+    return _mean(counts.generated["far"].inside >= k, expected=expected)
 
 
 def _cover_recall(counts: Counts) -> SupportScore:
-    n, m = counts.sizes
-    expected = expected_coverage(own=n, other=m, k=counts.far, at_least=counts.k)
+    expected = counts.filling("far", counts.far, at_least=counts.k)
     return _mean(counts.real["far"].inside >= counts.k, expected=expected)
 
 
@@ -191,12 +212,12 @@ def median_square(squares: FloatArray) -> float:
 METRICS: dict[str, Metric] = {
     "precision": Metric(_precision, real=("k",)),
     "recall": Metric(_recall, generated=("k",)),
-    "density": Metric(_density, real=("k", "next")),
-    "coverage": Metric(_coverage, real=("k", "next")),
+    "density": Metric(_density, real=("k", "next"), ties=("k",)),
+    "coverage": Metric(_coverage, real=("k", "next"), ties=("k",)),
     "clipped_density": Metric(_clipped_density, real=("clipped",), radii=("every",)),
     "clipped_coverage": Metric(_clipped_coverage, real=("k",)),
-    "cover_precision": Metric(_cover_precision, generated=("far",)),
-    "cover_recall": Metric(_cover_recall, real=("far",)),
+    "cover_precision": Metric(_cover_precision, generated=("far",), ties=("far",)),
+    "cover_recall": Metric(_cover_recall, real=("far",), ties=("far",)),
     "realism": Metric(_realism, radii=("k",)),
     "authenticity": Metric(_authenticity, radii=("first",)),
 }

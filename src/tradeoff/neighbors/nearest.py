@@ -3,24 +3,106 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tradeoff._result import Result
+from tradeoff._validation import FloatArray, check_count
+from tradeoff.exceptions import InvalidInputError
 from tradeoff.neighbors.pairs import Pairs
-from tradeoff.neighbors.points import exact_squares
+from tradeoff.neighbors.points import exact_squares, points_of
 from tradeoff.neighbors.ranking import ranked, smallest
+from tradeoff.neighbors.screen import tiles_of
 from tradeoff.neighbors.tiles import WIDE, products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
     from torch import Tensor
 
     from tradeoff.neighbors.screen import Tiles
     from tradeoff.neighbors.tiles import Tile
 
-__all__ = ["nearest_in_own_set"]
+__all__ = ["OwnNeighbors", "nearest_in_own_set", "own_neighbors"]
 
 _PENDING = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class OwnNeighbors(Result):
+    """Squared distances of every sample to its nearest others, and who they are.
+
+    Computed once for a reference, they can be stored and serve for every model.
+
+    Args:
+        squares: Exact squared distances, ascending, shape (n, ranks).
+        index: Row numbers of the neighbors, shape (n, ranks); ties go to the lower one.
+
+    Example:
+        >>> from tradeoff.neighbors import own_neighbors
+        >>> found = own_neighbors([[0.0], [1.0], [3.0]], ranks=2)
+        >>> found.squares
+        array([[1., 9.],
+               [1., 4.],
+               [4., 9.]])
+        >>> found.index
+        array([[1, 2],
+               [0, 2],
+               [1, 0]])
+    """
+
+    squares: FloatArray
+    index: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        squares, index = np.asarray(self.squares), np.asarray(self.index)
+        if squares.ndim != 2 or squares.shape != index.shape or index.dtype.kind not in "iu":
+            raise InvalidInputError(
+                "`squares` and `index` must have one row per sample and one column per rank, and "
+                f"`index` whole numbers. Got shapes {squares.shape} and {index.shape}."
+            )
+        if index.size and not 0 <= index.min() <= index.max() < len(index):
+            raise InvalidInputError(f"`index` must lie between 0 and {len(index) - 1}.")
+
+
+def own_neighbors(
+    samples: Any, *, ranks: int, tile: int | None = None, progress: bool = True
+) -> OwnNeighbors:
+    """The exact nearest neighbors of samples in their own set.
+
+    The cost grows with the square of the number of samples.
+
+    Args:
+        samples: Features, shape (n, d): an array, memory-mapped or not, or a tensor.
+        ranks: Number of neighbors, below n.
+        tile: Rows of a tile; the result does not depend on it.
+        progress: False silences the progress line.
+
+    Example:
+        >>> from tradeoff.neighbors import own_neighbors
+        >>> own_neighbors([[0.0], [1.0], [3.0]], ranks=1).squares.ravel()
+        array([1., 1., 4.])
+    """
+    (points,) = points_of(samples=samples)
+    ranks = check_count("ranks", ranks)
+    if ranks >= len(points):
+        raise InvalidInputError(
+            f"`ranks` must be below the number of samples, {len(points)}. Got {ranks}."
+        )
+    (tiles,) = tiles_of(points, size=check_tile(tile))
+    squares, index = nearest_in_own_set(
+        tiles, range(1, ranks + 1), label="neighbors", progress=progress
+    )
+    return OwnNeighbors(squares.cpu().numpy(), index.cpu().numpy())
+
+
+def check_tile(tile: int | None) -> int | None:
+    """Rows of a tile, if given."""
+    return None if tile is None else check_count("tile", tile)
 
 
 def nearest_in_own_set(

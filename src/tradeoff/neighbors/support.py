@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._result import Result
 from tradeoff._sides import Sides, by_name
-from tradeoff._validation import FloatArray, check_choice, check_count, check_type, to_array
+from tradeoff._validation import check_choice, check_count, check_type, to_array
 from tradeoff.engine.tasks import open_engine
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.neighbors.blocks import sweep_blocks
 from tradeoff.neighbors.counters import Balls, Closest, sweep
+from tradeoff.neighbors.leave_one_out import ball_sizes
 from tradeoff.neighbors.metrics import METRICS, Counts, Held, median_square
-from tradeoff.neighbors.nearest import nearest_in_own_set
+from tradeoff.neighbors.nearest import OwnNeighbors, check_tile, nearest_in_own_set
 from tradeoff.neighbors.points import exact_squares, points_of
 from tradeoff.neighbors.scores import SupportMetrics
 from tradeoff.neighbors.screen import tiles_of
@@ -32,85 +32,17 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from torch import Tensor
 
+    from tradeoff._validation import FloatArray
     from tradeoff.engine.tasks import Engine
     from tradeoff.neighbors.points import Points
     from tradeoff.neighbors.screen import Tiles
 
-__all__ = ["COVER", "FOUR", "OwnNeighbors", "own_neighbors", "reach_of", "support_metrics"]
+__all__ = ["COVER", "FOUR", "reach_of", "support_metrics"]
 
 FOUR = ("precision", "recall", "density", "coverage")
 COVER = 3
 """Neighbors that PR-cover reaches, in multiples of k."""
 _SPOT_CHECKS = 64
-
-
-@dataclass(frozen=True, eq=False)
-class OwnNeighbors(Result):
-    """Squared distances of every sample to its nearest others, and who they are.
-
-    Computed once for a reference, they can be stored and serve for every model.
-
-    Args:
-        squares: Exact squared distances, ascending, shape (n, ranks).
-        index: Row numbers of the neighbors, shape (n, ranks); ties go to the lower one.
-
-    Example:
-        >>> from tradeoff.neighbors import own_neighbors
-        >>> found = own_neighbors([[0.0], [1.0], [3.0]], ranks=2)
-        >>> found.squares
-        array([[1., 9.],
-               [1., 4.],
-               [4., 9.]])
-        >>> found.index
-        array([[1, 2],
-               [0, 2],
-               [1, 0]])
-    """
-
-    squares: FloatArray
-    index: npt.NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        squares, index = np.asarray(self.squares), np.asarray(self.index)
-        if squares.ndim != 2 or squares.shape != index.shape or index.dtype.kind not in "iu":
-            raise InvalidInputError(
-                "`squares` and `index` must have one row per sample and one column per rank, and "
-                f"`index` whole numbers. Got shapes {squares.shape} and {index.shape}."
-            )
-        if index.size and not 0 <= index.min() <= index.max() < len(index):
-            raise InvalidInputError(f"`index` must lie between 0 and {len(index) - 1}.")
-
-
-def own_neighbors(
-    samples: Any, *, ranks: int, tile: int | None = None, progress: bool = True
-) -> OwnNeighbors:
-    """The exact nearest neighbors of samples in their own set.
-
-    The cost grows with the square of the number of samples.
-
-    Args:
-        samples: Features, shape (n, d): an array, memory-mapped or not, or a tensor.
-        ranks: Number of neighbors, below n.
-        tile: Rows of a tile; the result does not depend on it.
-        progress: False silences the progress line.
-
-    Example:
-        >>> from tradeoff.neighbors import own_neighbors
-        >>> own_neighbors([[0.0], [1.0], [3.0]], ranks=1).squares.ravel()
-        array([1., 1., 4.])
-    """
-    (points,) = points_of(samples=samples)
-    ranks = check_count("ranks", ranks)
-    if ranks >= len(points):
-        raise InvalidInputError(
-            f"`ranks` must be below the number of samples, {len(points)}. Got {ranks}."
-        )
-    (tiles,) = tiles_of(points, size=_check_tile(tile))
-    squares, index = nearest_in_own_set(
-        tiles, range(1, ranks + 1), label="neighbors", progress=progress
-    )
-    return OwnNeighbors(_numpy(squares), _numpy(index))
 
 
 @by_name
@@ -164,7 +96,7 @@ def support_metrics(
     """
     sides = points_of(real=real, generated=generated)
     wanted = _check_metrics(metrics)
-    k, tile = check_count("k", k), _check_tile(tile)
+    k, tile = check_count("k", k), check_tile(tile)
     counts = _count(
         *tiles_of(*sides, size=tile),
         metrics=wanted,
@@ -193,10 +125,6 @@ def support_metrics(
             "versions": software_versions(),
         },
     )
-
-
-def _check_tile(tile: int | None) -> int | None:
-    return None if tile is None else check_count("tile", tile)
 
 
 def _check_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
@@ -244,6 +172,10 @@ def _count(
         reach = squares[ranks["k"]]
         most_real = Closest(reach * (reach <= median_square(_numpy(reach))), m)
     counters = [c for c in (*balls, nearest, most_real) if c is not None]
+    held = {
+        name: _sizes_of(real, squares, ranks[name], progress=progress)
+        for name in dict.fromkeys(name for metric in metrics for name in METRICS[metric].ties)
+    }
     label = "comparing both sides"
     if spread is None:
         sweep(real, generated, counters, label=label, progress=progress)
@@ -261,7 +193,18 @@ def _count(
         index=index,
         nearest=None if nearest is None else (_numpy(nearest.quotient), _numpy(nearest.index)),
         realism=None if most_real is None else _inverse(_numpy(most_real.quotient)),
+        held=held,
     )
+
+
+def _sizes_of(
+    tiles: Tiles, squares: Mapping[int, Tensor], rank: int, *, progress: bool
+) -> npt.NDArray[np.int64]:
+    """Number of other real samples in the ball of a rank around each."""
+    if rank not in squares:
+        return np.full(len(tiles.points), rank)
+    farther = _numpy(squares[rank + 1]) if rank + 1 in squares else None
+    return ball_sizes(tiles.points.values, _numpy(squares[rank]), farther, rank, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,6 +252,9 @@ def _around_real(
     needed = {ranks[name] for name in (*around, *radii) if name in ranks}
     if "every" in radii:
         needed |= set(range(1, ranks["k"] + 1))
+    # The next neighbor tells whether the last one of a ball is tied, and the first a copy.
+    ties = {ranks[name] for metric in metrics for name in METRICS[metric].ties}
+    needed |= {r for rank in ties for r in (1, rank, rank + 1) if r < samples}
     return around, needed
 
 

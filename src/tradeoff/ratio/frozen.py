@@ -11,11 +11,11 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._files import replacing
 from tradeoff._sides import Sides, by_name
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_matrix, check_seed
@@ -33,6 +33,7 @@ from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -156,7 +157,7 @@ class FrozenRule:
     def save(self, path: str | Path) -> None:
         """Write arrays and what is known about them to one file, ``.npz``."""
         about = json.dumps({"schema": _SCHEMA, "digest": self.digest, "about": dict(self.about)})
-        with Path(path).open("wb") as file:
+        with replacing(path) as fresh, fresh.open("wb") as file:
             text = {"about": np.frombuffer(about.encode(), np.uint8)}
             np.savez(file, **{**self.arrays, **text})  # type: ignore[arg-type]
 

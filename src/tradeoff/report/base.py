@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from tradeoff._files import check_local, replacing
 from tradeoff._validation import check_type
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -21,6 +23,7 @@ __all__ = ["COLORS", "Display", "axes_or_new", "colors_of", "legend_below", "nam
 # Okabe-Ito, told apart by color-blind readers and on paper; black first would hide the axes.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _DPI = 100
+_FILE_DPI = 150
 
 T = TypeVar("T")
 
@@ -50,6 +53,14 @@ class Display(ABC):
         image = BytesIO()
         self.figure_.savefig(image, format="png", dpi=_DPI)
         return image.getvalue()
+
+    def save(self, path: str | Path) -> None:
+        """Draw to a file, whose suffix says the format: .png, .pdf or .svg."""
+        if not hasattr(self, "figure_"):
+            self.plot()
+        path = check_local("path", path)
+        with replacing(path) as fresh:
+            self.figure_.savefig(fresh, format=path.suffix[1:].lower(), dpi=_FILE_DPI)
 
     def _finish(self, ax: Axes) -> Self:
         self.ax_ = ax

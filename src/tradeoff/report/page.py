@@ -7,10 +7,9 @@ import hashlib
 import json
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tradeoff._files import check_outputs
+from tradeoff._files import check_local, check_outputs, replacing
 from tradeoff._text import in_percent, printable
 from tradeoff._version import __version__
 from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
@@ -44,6 +43,7 @@ from tradeoff.report.text import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from jinja2 import Environment
 
@@ -80,12 +80,13 @@ def write_page(
     overwrite: bool = False,
 ) -> None:
     """Write the page of a result; see `Evaluation.report`."""
-    path = Path(path)
+    path = check_local("path", path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise InvalidInputError(f"`{path}` must end in .html.")
     check_outputs([path], overwrite=overwrite)
     text = page_of(result, samples=samples)
-    path.write_text(text, encoding="utf-8")
+    with replacing(path) as fresh:
+        fresh.write_text(text, encoding="utf-8")
 
 
 def page_of(result: Evaluation | Comparison | Sweep | Decision, *, samples: bool = True) -> str:
@@ -368,6 +369,7 @@ def _environment() -> Environment:
         loader=PackageLoader("tradeoff.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -11,6 +11,8 @@ from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.metrics.registry import find_metric
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tradeoff.evaluation.comparison import Comparison
     from tradeoff.evaluation.result import Evaluation
     from tradeoff.evaluation.sweeps import Sweep
@@ -177,7 +179,7 @@ def summary_of(evaluation: Evaluation) -> str:
         lines += ["", "Next:"]
     for line in advice:
         lines += textwrap.wrap(line, _WIDTH, initial_indent="  ", subsequent_indent="    ")
-    return "\n".join(lines)
+    return _joined(lines)
 
 
 def comparison_summary_of(comparison: Comparison) -> str:
@@ -199,7 +201,7 @@ def comparison_summary_of(comparison: Comparison) -> str:
         lines.append("")
     for name, sentence in notes:
         lines += textwrap.wrap(f"{name}: {sentence}", _WIDTH, subsequent_indent="  ")
-    return "\n".join(lines)
+    return _joined(lines)
 
 
 def comparison_notes_of(comparison: Comparison) -> list[tuple[str, str]]:
@@ -228,7 +230,7 @@ def sweep_summary_of(sweep: Sweep) -> str:
     for row in (header, *rows):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    return _joined(lines)
 
 
 def sweep_rows_of(sweep: Sweep) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -289,3 +291,8 @@ def _with_interval(evaluation: Evaluation, key: str) -> str:
         return ""
     score = evaluation[key]
     return f"{score.value_text} {score.interval_text}".rstrip()
+
+
+def _joined(lines: Iterable[str]) -> str:
+    """Lines of which none can control a terminal, whatever a saved result says."""
+    return "\n".join(map(printable, lines))
