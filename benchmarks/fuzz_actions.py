@@ -6,15 +6,21 @@ returned without an error.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import warnings
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from tradeoff.core import PRCurve
+from tradeoff.curves import CountingPlan, CountingState
 from tradeoff.data import Sample, open_source
 from tradeoff.engine import Embedded, embed_source
+from tradeoff.engine.ledger import Ledger
 from tradeoff.evaluation import Comparison, Evaluation, Reference, compare, evaluate
 from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.features import Function, NetworkFile
@@ -67,13 +73,13 @@ def read_file(folder: Path, **options: Any) -> str:
     return read_source(next(iter(sorted(folder.iterdir())), folder / "gone.npy"), **options)
 
 
-def read_folder(folder: Path) -> str:
+def read_folder(folder: Path, **options: Any) -> str:
     """Embed the samples of the whole folder."""
-    return read_source(folder)
+    return read_source(folder, **options)
 
 
-def read_source(path: Path, **options: Any) -> str:
-    """Embed the samples of a path with a cheap encoder."""
+def read_source(path: Any, **options: Any) -> str:
+    """Embed the samples of a path or a list with a cheap encoder."""
     source = open_source(path, **options)
     embedded = embed_source(source, _embedder(source), broken="skip", progress=False)
     return checked(embedded)
@@ -121,9 +127,9 @@ def evaluate_config(folder: Path) -> str:
     return BROKEN if any(result.broken.values()) else VALUE
 
 
-def _sides() -> tuple[Any, Any]:
+def _sides(size: int = 24) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
-    return rng.normal(size=(24, 2)), rng.normal(0.3, size=(24, 2))
+    return rng.normal(size=(size, 2)), rng.normal(0.3, size=(size, 2))
 
 
 def _options() -> dict[str, Any]:
@@ -199,6 +205,95 @@ def load_reference(folder: Path) -> str:
     real = Reference.load(folder)
     evaluate(real=real, generated=_rows(0.3), metrics=metrics, progress=False).to_json()
     return BROKEN if real.broken else VALUE
+
+
+def load_same_reference(folder: Path) -> str:
+    """Read a reference in which a bit was flipped: what it says must be refused or unchanged."""
+    expected = Reference.make(_rows(0.0), progress=False)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = Reference.load(folder)
+    same = (found.table, found.kind, found.encoder) == (
+        expected.table,
+        expected.kind,
+        expected.encoder,
+    )
+    if not told and not (same and np.array_equal(found.side.features, expected.side.features)):
+        raise SilentError("a reference that says something else")
+    return VALUE
+
+
+@cache
+def _plan() -> CountingPlan:
+    real, generated = _sides(400)
+    return CountingPlan.of(real=real, generated=generated, estimator="gaussians", moments=True)
+
+
+def save_state(folder: Path) -> None:
+    """Write the state of both sides."""
+    real, generated = _sides(400)
+    state = CountingState(_plan())
+    state.update("real", real, labels=["a"] * len(real))
+    state.update("generated", generated)
+    (folder / "state").write_bytes(state.to_bytes())
+
+
+def load_state(folder: Path) -> str:
+    """Read a state and merge it; counts that are accepted must add up."""
+    state = CountingState(_plan())
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        part = CountingState.from_bytes(path.read_bytes(), state.plan)
+        for side in part.sides:
+            if side.counts.min() < 0 or side.counts.sum() != side.rows - side.fitted:
+                raise SilentError("impossible counts")
+        state.merge(part)
+    if all(state.sizes.values()):
+        state.result().interval([1.0])
+        state.moments()
+    return VALUE
+
+
+_RECORDS = {f"shard {i}": bytes([i]) * (7 * i) for i in range(8)}
+
+
+def save_ledger(folder: Path) -> None:
+    """Write a ledger of some records."""
+    with Ledger(folder / "ledger", plan="0123") as ledger:
+        for name, content in _RECORDS.items():
+            ledger.add(name, content)
+
+
+def use_ledger(folder: Path) -> str:
+    """Read a ledger and add what is missing; records must be those that were written."""
+    with Ledger(folder / "ledger", plan="0123") as ledger:
+        found = {name: ledger[name] for name in ledger}
+        if not found.items() <= _RECORDS.items():
+            raise SilentError("a record that was never written")
+        for name in _RECORDS.keys() - found.keys():
+            ledger.add(name, _RECORDS[name])
+    with Ledger(folder / "ledger", plan="0123") as ledger:
+        if {name: ledger[name] for name in ledger} != _RECORDS:
+            raise SilentError("records that are lost for good")
+    return VALUE
+
+
+def lose_one_record(folder: Path) -> str:
+    """Read a ledger in which a bit was flipped, which may cost one record."""
+    with Ledger(folder / "ledger", plan="0123") as ledger:
+        if len(ledger) < len(_RECORDS) - 1:
+            raise SilentError(f"{len(_RECORDS) - len(ledger)} records are lost")
+    return use_ledger(folder)
+
+
+def read_rows(folder: Path) -> str:
+    """Embed Pillow images in rows of dictionaries, opened but not loaded."""
+    from PIL import Image
+
+    rows = []
+    for path in sorted(folder.iterdir()):
+        with contextlib.suppress(Exception):  # what Pillow itself refuses to open
+            rows.append({"image": Image.open(io.BytesIO(path.read_bytes())), "label": path.name})
+    return read_source(rows or [{"image": b""}], label="label" if rows else None)
 
 
 def _text(folder: Path, name: str) -> str:

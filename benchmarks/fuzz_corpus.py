@@ -20,6 +20,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -256,6 +257,81 @@ def _dataset(folder: Path) -> None:
     datasets.Dataset.from_list(rows, features=features).save_to_disk(str(folder))
 
 
+def _nested_dataset(folder: Path) -> None:
+    """Images in a list, in a struct and at the top, next to the texts that are the samples."""
+    import datasets
+
+    stored = {"bytes": image("PNG"), "path": None}
+    row = {"text": "a rose", "many": [stored], "deep": {"inner": stored}, "side": stored}
+    rows = [{**row, "label": i % 2} for i in range(3)]
+    picture = datasets.Image()
+    features = datasets.Features(
+        {
+            "text": datasets.Value("string"),
+            "many": datasets.List(picture),
+            "deep": {"inner": picture},
+            "side": picture,
+            "label": datasets.Value("int64"),
+        }
+    )
+    datasets.Dataset.from_list(rows, features=features).save_to_disk(str(folder))
+
+
+def _nested_rows() -> Files:
+    """Rows in JSON whose images are nested, by bytes, by path and by address."""
+    encoded = image("PNG").decode("latin-1")
+    places = [None, "0.png", "../canary.png", "/etc/passwd", "https://example.org/x.png"]
+    rows = [
+        {
+            "text": f"text {i}",
+            "many": [{"bytes": encoded if i % 2 else None, "path": places[i % len(places)]}],
+            "deep": {"inner": {"bytes": None, "path": places[i % len(places)]}},
+            "label": i % 2,
+        }
+        for i in range(10)
+    ]
+    return {"rows.json": json.dumps(rows).encode()}
+
+
+def _as_dataset(files: Files) -> Files:
+    """A saved data set of the rows, which claims that everything with bytes is an image."""
+    packed = _written("data-00000-of-00001.arrow", partial(_ipc, "new_stream"), files)
+    claimed = {
+        "text": {"dtype": "string", "_type": "Value"},
+        "many": {"feature": {"_type": "Image"}, "_type": "List"},
+        "deep": {"inner": {"_type": "Image"}},
+        "label": {"dtype": "int64", "_type": "Value"},
+    }
+    state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}], "_split": None}
+    return packed | {
+        "dataset_info.json": json.dumps({"features": claimed}).encode(),
+        "state.json": json.dumps(state).encode(),
+    }
+
+
+def _sealed_reference(files: Files) -> Files:
+    """A reference whose checksums are right again, as an attacker would write them."""
+    path = "reference.json"
+    try:
+        about = json.loads(files[path])
+        about["checksums"] = {name: _digest(files[name]) for name in about["checksums"]}
+        about.pop("checksum", None)
+        about["checksum"] = _digest(json.dumps(about, sort_keys=True).encode())
+        return files | {path: json.dumps(about).encode()}
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
+        return files
+
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def _unzipped(files: Files) -> Files:
+    """Arrays of an .npz archive, by name."""
+    with zipfile.ZipFile(io.BytesIO(next(iter(files.values())))) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 def _config() -> Files:
     text = """real = "real.npy"
 generated = "generated.npy"
@@ -318,6 +394,39 @@ KINDS: dict[str, Kind] = {
     "result": _saved_kind(act.save_result, act.load_result),
     "comparison": _saved_kind(act.save_comparison, act.load_comparison),
     "reference": _saved_kind(act.save_reference, act.load_reference),
+    "nested dataset": Kind(
+        partial(_saved, _nested_dataset), partial(act.read_folder, label="label")
+    ),
+    "nested rows": Kind(_nested_rows, partial(act.read_folder, label="label"), _as_dataset),
+    "reference sealed": Kind(
+        partial(_saved, act.save_reference),
+        act.load_reference,
+        _sealed_reference,
+        specials=False,
+    ),
+    "reference bits": replace(
+        _saved_kind(act.save_reference, act.load_same_reference), bits_only=True
+    ),
+    "state": _saved_kind(act.save_state, act.load_state),
+    "state arrays": Kind(
+        lambda: _unzipped(_saved(act.save_state)),
+        act.load_state,
+        partial(_zip, "state"),
+        specials=False,
+    ),
+    "ledger": _saved_kind(act.save_ledger, act.use_ledger),
+    "ledger bits": replace(_saved_kind(act.save_ledger, act.lose_one_record), bits_only=True),
+    "image rows": Kind(
+        lambda: {
+            "0.png": image("PNG", "RGBA"),
+            "1.jpg": image("JPEG", exif=True),
+            "2.png": image("PNG", "I"),
+            "3.gif": image("GIF"),
+            "4.tif": image("TIFF", compression="tiff_lzw"),
+        },
+        act.read_rows,
+        specials=False,
+    ),
     "onnx": _saved_kind(act.save_onnx, act.run_onnx),
     "vision model": _saved_kind(act.save_vision, act.run_vision),
     "text model": _saved_kind(act.save_text, act.run_text),
