@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.bench_truth import curve_in_one_process, over_seeds
 from benchmarks.harness import Row, run
 from benchmarks.laws import gaussians, line_mixture
-from tradeoff.curves.comparison import compare_curves
+from tradeoff.comparison.curves import compare_curves
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -42,7 +42,7 @@ app()
 def overlap(images: int = 2000, size: int = 128, repeats: int = 5) -> Row:
     """Seconds of the whole way over those of the network alone, the best of several turns."""
     from tradeoff.data.images import ImageFolder
-    from tradeoff.engine import embed_source
+    from tradeoff.embedding import embed_source
     from tradeoff.features.offline import EfficientNetLite0
     from tradeoff.features.store import FeatureStore
 
@@ -84,7 +84,7 @@ def _peak(path: Path, store: Path) -> float:
     import json, sys
     import numpy as np
     from tradeoff.data.images import ImageFolder
-    from tradeoff.engine import embed_source
+    from tradeoff.embedding import embed_source
     from tradeoff.features import Function
     from tradeoff.features.store import FeatureStore
 

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from benchmarks.harness import Row, run
-from tradeoff.neighbors import own_neighbors, support_metrics
-from tradeoff.neighbors.counters import Balls, sweep
-from tradeoff.neighbors.points import points_of
-from tradeoff.neighbors.screen import tiles_of
+from tradeoff.metrics.neighbors import own_neighbors, support_metrics
+from tradeoff.metrics.neighbors.counters import Balls, sweep
+from tradeoff.metrics.neighbors.points import points_of
+from tradeoff.metrics.neighbors.screen import tiles_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ import torch
 
 from benchmarks.harness import Row, run
 from tradeoff import support_metrics
-from tradeoff.neighbors import own_neighbors
+from tradeoff.metrics.neighbors import own_neighbors
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,8 +23,8 @@ from benchmarks.bench_truth import curve_in_one_process, over_seeds
 from benchmarks.harness import Row, Summary, run
 from benchmarks.laws import Mixture, ring_mixture
 from tradeoff import RatioProfile
-from tradeoff.evaluation.sweeps import choose
-from tradeoff.evaluation.wishes import Wish
+from tradeoff.comparison.goals import Wish
+from tradeoff.comparison.sweep import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable

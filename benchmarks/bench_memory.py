@@ -23,7 +23,7 @@ from benchmarks.harness import Row, run
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tradeoff.neighbors import OwnNeighbors
+    from tradeoff.metrics.neighbors import OwnNeighbors
 
 BAR_GIGABYTES = 1.5
 BAR_SLOPE = 0.1
@@ -100,8 +100,8 @@ def stored_neighbors(real: np.ndarray) -> OwnNeighbors:
     """The six others of everybody's group, nearest first."""
     import torch
 
-    from tradeoff.neighbors import OwnNeighbors
-    from tradeoff.neighbors.points import exact_squares, points_of
+    from tradeoff.metrics.neighbors import OwnNeighbors
+    from tradeoff.metrics.neighbors.points import exact_squares, points_of
 
     (points,) = points_of(samples=real)
     rows = torch.arange(len(points))

@@ -26,7 +26,7 @@ from benchmarks.parity_sources import SIZE, inputs
 from benchmarks.parity_torch_fidelity import CASES as SAMPLES
 from benchmarks.parity_torch_fidelity import FIXTURE, probabilities, samples
 from tradeoff import frechet_distance, kernel_distance, reproduce, support_metrics
-from tradeoff.moments import inception_score
+from tradeoff.metrics.moments import inception_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable

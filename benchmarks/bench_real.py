@@ -25,7 +25,7 @@ from benchmarks.bench_truth import curve_in_one_process
 from benchmarks.harness import Summary, run
 from tradeoff import reproduce
 from tradeoff._sides import Sides
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.inference import policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -95,7 +95,7 @@ def draw(labels: np.ndarray, counts: Sides[np.ndarray], seed: int) -> Sides[np.n
 
 def headline(curve: PRCurve) -> np.ndarray:
     """Recall at λ = 0.4 and precision at λ = 20."""
-    return np.array([curve.recall(HEADLINE_RECALL_LAM), curve.precision(HEADLINE_PRECISION_LAM)])
+    return np.array([curve.recall(policy.RECALL_LAM), curve.precision(policy.PRECISION_LAM)])
 
 
 def classes(

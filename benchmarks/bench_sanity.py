@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.bench_truth import curve_in_one_process
 from benchmarks.harness import Row, run
 from benchmarks.sanity import Check, checks
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.inference import policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,8 +35,8 @@ def headline(sides: Sides, seed: int) -> tuple[float, float, float]:
     curve = curve_in_one_process(samples, seed=seed).curve
     return (
         curve.precision(PRECISION_LAM),
-        curve.recall(HEADLINE_RECALL_LAM),
-        curve.precision(HEADLINE_PRECISION_LAM),
+        curve.recall(policy.RECALL_LAM),
+        curve.precision(policy.PRECISION_LAM),
     )
 
 

@@ -26,10 +26,10 @@ from benchmarks.harness import Row, Summary, run
 from benchmarks.laws import PAIRS
 from tradeoff import evaluate, pr_curve
 from tradeoff.core.counts import BAND_SLOPES
-from tradeoff.curves import CountingPlan, CountingState
-from tradeoff.data.shards import ShardReader, list_shards
-from tradeoff.engine import LocalEngine, RayEngine
-from tradeoff.evaluation.counting import count_shard
+from tradeoff.counting import CountingPlan, CountingState
+from tradeoff.counting.run import count_shard
+from tradeoff.counting.shards import ShardReader, list_shards
+from tradeoff.engines import LocalEngine, RayEngine
 from tradeoff.ratio import FrozenRule
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks.bench_scale import make
 from benchmarks.harness import Row, Summary, run
 from tradeoff import evaluate
-from tradeoff.engine.tasks import open_engine
-from tradeoff.neighbors import support_metrics
+from tradeoff.engines import open_engine
+from tradeoff.metrics.neighbors import support_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable

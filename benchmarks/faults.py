@@ -15,10 +15,11 @@ import numpy as np
 
 from benchmarks import datasets
 from benchmarks.laws import Mixture
-from tradeoff.curves.diagnosis import FEWEST_SAMPLES, diagnose_pair
+from tradeoff.curves.diagnosis import diagnose_pair
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.evaluation.findings import findings_of
 from tradeoff.evaluation.verdict import verdict_of
+from tradeoff.inference import policy
 from tradeoff.metrics.copies import measure as measure_copies
 from tradeoff.metrics.family import MeasuredCurve, Request
 from tradeoff.samples import Pair
@@ -249,7 +250,7 @@ def measured(drawn: Drawn, fault: Fault, seed: int, controls: bool) -> Run:
 def judge(pair: Pair, seed: int, *, controls: bool) -> tuple[Verdict, Diagnosis | None]:
     """The verdict, with controls if recall is not lost and both sides are large enough."""
     estimate = estimate_curve(pair, seed=seed, jobs=1, progress=False)
-    enough = min(pair.sizes.values()) >= FEWEST_SAMPLES
+    enough = min(pair.sizes.values()) >= policy.FEWEST_CONTROLLED
     diagnosis = None
     if controls and enough and not estimate.losses(level=_LEVEL).recall:
         diagnosis = diagnose_pair(pair, seed=seed, jobs=1, progress=False)

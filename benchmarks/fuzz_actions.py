@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from tradeoff.comparison import Comparison, compare
 from tradeoff.core import PRCurve
-from tradeoff.curves import CountingPlan, CountingState
+from tradeoff.counting import CountingPlan, CountingState
+from tradeoff.counting.ledger import Ledger
 from tradeoff.data import Sample, open_source
-from tradeoff.engine import Embedded, embed_source
-from tradeoff.engine.ledger import Ledger
-from tradeoff.evaluation import Comparison, Evaluation, Reference, compare, evaluate
+from tradeoff.embedding import Embedded, embed_source
+from tradeoff.evaluation import Evaluation, Reference, evaluate
 from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.features import Function, NetworkFile
 from tradeoff.features.hub import HubImages, HubTexts

@@ -10,7 +10,7 @@ from tradeoff import HeldOutLogRatios
 from tradeoff.curves.folds import Split, place
 from tradeoff.curves.repeats import Repeats
 from tradeoff.ratio.combination import Combiner
-from tradeoff.ratio.stack import combines, fit_members
+from tradeoff.ratio.stack import fit_members
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def cross_fitted(
         seed: of the folds and of the estimator.
         folds: as in `pr_curve`.
     """
-    split = Split.of(folds, every_pair=combines(model))
+    split = Split.of(folds, every_pair=model.combines)
     pair = Pair.of(**samples)
     sides = place(pair, split, Repeats.of(pair), seed=seed)
     x = [placed.side.x[placed.order] for placed in sides]

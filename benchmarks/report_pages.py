@@ -16,9 +16,9 @@ import numpy as np
 from benchmarks import datasets, scenarios
 from benchmarks.bench_explain import undiagnosed
 from tradeoff import Settings
+from tradeoff.comparison.models import compare_sources
 from tradeoff.data import open_source
 from tradeoff.data.arrays import ArraySource
-from tradeoff.evaluation.comparison import compare_sources
 from tradeoff.evaluation.pipeline import evaluate_sources
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"

@@ -150,7 +150,7 @@ def _spoiled(images: Images, rng: np.random.Generator) -> Images:
 
 if __name__ == "__main__":
     from tradeoff.data import open_source
-    from tradeoff.engine import embed_source
+    from tradeoff.embedding import embed_source
     from tradeoff.features.offline import EfficientNetLite0, MiniLM
     from tradeoff.features.store import FeatureStore
 

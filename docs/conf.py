@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import tradeoff
-from tradeoff.evaluation import Comparison, Evaluation
+from tradeoff.comparison import Comparison
+from tradeoff.evaluation import Evaluation
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 sys.path.insert(0, str(Path(__file__).parents[1]))

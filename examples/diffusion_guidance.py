@@ -21,7 +21,7 @@ from tradeoff.report import SweepDisplay
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tradeoff.evaluation import Sweep
+    from tradeoff.comparison import Sweep
 
 SCALES = (1.0, 2.0, 4.0)
 RIGHT = 2.0

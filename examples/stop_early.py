@@ -20,8 +20,8 @@ from examples.fashion_tuning import QUICK, Size, begin
 from examples.parts.fashion import features_of, load_fashion, train_classifier
 from examples.parts.style import neutral
 from tradeoff import decide
-from tradeoff.evaluation import Decision
 from tradeoff.report import DecisionDisplay
+from tradeoff.sequential import Decision
 
 CUSTOMARY = 50_000
 BAR = 0.7

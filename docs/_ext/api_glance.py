@@ -13,6 +13,9 @@ from typing import Any
 
 MODULES = (
     "tradeoff.evaluation",
+    "tradeoff.comparison",
+    "tradeoff.sequential",
+    "tradeoff.counting",
     "tradeoff.explain",
     "tradeoff.metrics",
     "tradeoff.samples",
@@ -23,8 +26,8 @@ MODULES = (
     "tradeoff.training",
     "tradeoff.integrations.torchmetrics",
     "tradeoff.integrations.lightning",
-    "tradeoff.neighbors",
-    "tradeoff.moments",
+    "tradeoff.metrics.neighbors",
+    "tradeoff.metrics.moments",
     "tradeoff.protocols",
     "tradeoff.inference",
     "tradeoff.data",

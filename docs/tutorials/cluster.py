@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tradeoff import evaluate
-from tradeoff.engine import LocalEngine, RayEngine
+from tradeoff.engines import LocalEngine, RayEngine
 
 # %% tags=["parameters"]
 N = 4000  # rows of a file

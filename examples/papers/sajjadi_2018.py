@@ -21,7 +21,7 @@ from benchmarks import datasets
 from examples.papers.gallery import Claim, Experiment, Measured, main
 from examples.parts.style import COLORS, INK, name
 from tradeoff import PRCurve, frechet_distance, reproduce
-from tradeoff.moments import inception_score
+from tradeoff.metrics.moments import inception_score
 
 CLASSES, FEWER_CLASSES = tuple(range(1, 11)), (1, 3, 5, 7, 10)
 REAL_CLASSES = 5

@@ -33,7 +33,7 @@ from tradeoff.core.divergence import (
     ReverseKL,
     TotalVariation,
 )
-from tradeoff.moments import Moments
+from tradeoff.metrics.moments import Moments
 
 BLUE, ORANGE, GREEN = COLORS[:3]
 DIVERGENCES: Sequence[Divergence] = (

@@ -1,12 +1,14 @@
 from ._version import __version__
+from .comparison import Comparison, compare, sweep
 from .core import AcceptanceRule, HeldOutLogRatios, PRCurve, RatioProfile
 from .curves import CurveEstimate, diagnose, pr_curve
-from .evaluation import Comparison, Evaluation, compare, decide, evaluate, sweep
+from .evaluation import Evaluation, evaluate
 from .exceptions import InvalidInputError, TradeoffError, UndefinedError
-from .moments import frechet_distance, kernel_distance
-from .neighbors import SupportMetrics, support_metrics
+from .metrics.moments import frechet_distance, kernel_distance
+from .metrics.neighbors import SupportMetrics, support_metrics
 from .protocols import reproduce
 from .report import PRCurveDisplay
+from .sequential import decide
 from .settings import Settings
 
 __all__ = [

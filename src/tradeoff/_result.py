@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields as fields_of
 from itertools import repeat
@@ -11,8 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tradeoff._decoding import decoding
-from tradeoff._encoding import encode_result, read_result
+from tradeoff._codec import read_document, write_document
 from tradeoff._text import printable
 from tradeoff._validation import own, read_only
 
@@ -27,11 +25,12 @@ class Result:
     """Base class of the dataclasses that hold results.
 
     Arrays of a result are read-only copies. Fields named in `_shared` hold large arrays: they are
-    read-only views, and change if the caller writes to the original array.
+    read-only views, and change if the caller writes to the original array. JSON leaves out fields
+    named in `_unsaved`, and holds properties named in `_derived` for readers of the file.
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff.moments import PartScores
+        >>> from tradeoff.metrics.moments import PartScores
         >>> scores = PartScores(np.array([8.9, 9.1]))
         >>> scores
         PartScores(values=float64 array of shape (2,))
@@ -45,6 +44,9 @@ class Result:
 
     __slots__ = ()
     _shared: ClassVar[frozenset[str]] = frozenset()
+    _version: ClassVar[int] = 2
+    _unsaved: ClassVar[tuple[str, ...]] = ()
+    _derived: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -78,18 +80,13 @@ class Result:
 
     def to_json(self) -> str:
         """The result as JSON, without loss; `from_json` reads it back."""
-        return json.dumps(encode_result(self), ensure_ascii=False, allow_nan=False)
+        return write_document(self)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote."""
-        with decoding(f"The JSON of {cls.__name__}"):
-            found: Self = read_result(text, cls)
-            return found
-
-    @classmethod
-    def _from_fields(cls, fields: Mapping[str, Any]) -> Self:
-        return cls(**fields)
+        found: Self = read_document(text, cls)
+        return found
 
 
 def html_table(title: str, header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -6,21 +6,30 @@ checked where they are used.
 
 from __future__ import annotations
 
+import textwrap
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from tradeoff._registry import suggestion
 from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.features.registry import ENCODERS
-from tradeoff.metrics.registry import default_metrics, resolve_keys
-from tradeoff.ratio.registry import estimator_from_fields, estimator_to_fields
+from tradeoff.metrics.registry import FAMILIES, default_metrics, resolve_keys
+from tradeoff.ratio.registry import ESTIMATORS, estimator_from_fields, estimator_to_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Settings", "read_config"]
 
+F = TypeVar("F", bound="Callable[..., Any]")
+
 _TEXTS = {"real", "generated", "store", "encoder"}
+_WIDTH = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +71,7 @@ class EmbedSettings:
         default="float32",
         metadata={"help": "Floating-point type of matrix products inside an encoder."},
     )
-    store: str | None = field(
+    store: str | Path | None = field(
         default=None, metadata={"help": "Folder in which features are cached for later runs."}
     )
     limit: int | None = field(
@@ -73,6 +82,10 @@ class EmbedSettings:
         default="skip", metadata={"help": "What to do with items that cannot be read."}
     )
     seed: int = field(default=0, metadata={"help": "Seed of everything random."})
+
+    def __post_init__(self) -> None:
+        if isinstance(self.store, Path):
+            object.__setattr__(self, "store", str(self.store))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +98,7 @@ class MeasureSettings:
         ('knn.density',)
     """
 
-    metrics: str | tuple[str, ...] | None = field(
+    metrics: str | Collection[str] | None = field(
         default=None,
         metadata={
             "help": "Keys such as knn.density, or families: {families}. Separated by commas."
@@ -136,12 +149,48 @@ class MeasureSettings:
     seed: int = field(default=0, metadata={"help": "Seed of everything random."})
 
     def __post_init__(self) -> None:
-        usual = default_metrics(counted=self.rule == "frozen")
-        metrics = usual if self.metrics is None else self.metrics
-        metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-        object.__setattr__(self, "metrics", metrics)
+        metrics: Any = self.metrics
+        if metrics is None:
+            metrics = default_metrics(counted=self.rule == "frozen")
+        elif isinstance(metrics, str):
+            metrics = (metrics,)
+        elif not isinstance(metrics, Collection) or not all(isinstance(m, str) for m in metrics):
+            raise InvalidInputError(f"`metrics` must be names of metrics. Got {metrics!r}.")
+        object.__setattr__(self, "metrics", tuple(metrics))
         if isinstance(self.estimator, dict):
             object.__setattr__(self, "estimator", estimator_from_fields(self.estimator))
+
+
+class EmbedKeywords(TypedDict, total=False):
+    """Keywords of functions that read and embed samples: the fields of `EmbedSettings`."""
+
+    kind: Literal["image", "text", "table", "features"] | None
+    column: str | None
+    label: str | None
+    encoder: Any
+    size: int | None
+    trusted: bool
+    device: str
+    dtype: Literal["float32", "bfloat16", "float16"]
+    store: str | Path | None
+    limit: int | None
+    broken: Literal["skip", "stop"]
+    seed: int
+
+
+class Keywords(EmbedKeywords, total=False):
+    """Keywords of functions that measure samples: the fields of `Settings`."""
+
+    metrics: str | Collection[str] | None
+    protocol: str | None
+    estimator: Any
+    rule: Literal["cross-fitted", "frozen"]
+    folds: int
+    repeats: Literal["auto", "copies", "draws"]
+    k: int
+    diagnose: bool
+    explain: bool
+    level: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +203,12 @@ class Settings(MeasureSettings, EmbedSettings):
         {'encoder': 'efficientnet-lite0', 'seed': 1}
     """
 
+    def __post_init__(self) -> None:
+        EmbedSettings.__post_init__(self)
+        MeasureSettings.__post_init__(self)
+
     @classmethod
-    def of(cls, values: dict[str, Any]) -> Settings:
+    def of(cls, values: Mapping[str, Any]) -> Settings:
         """Settings from a dictionary; an unknown name raises `InvalidInputError`.
 
         Example:
@@ -208,13 +261,69 @@ class Settings(MeasureSettings, EmbedSettings):
         return changed
 
 
-def as_names(metrics: Any) -> str | tuple[str, ...] | None:
-    """Names of metrics as settings hold them."""
-    if metrics is None or isinstance(metrics, str):
-        return metrics
-    if not isinstance(metrics, Collection) or not all(isinstance(one, str) for one in metrics):
-        raise InvalidInputError(f"`metrics` must be names of metrics. Got {metrics!r}.")
-    return tuple(metrics)
+def with_keywords(
+    kind: type[EmbedSettings] = Settings, *, without: Collection[str] = (), **defaults: Any
+) -> Callable[[F], F]:
+    """Show the names of settings in the signature and the docstring of a function.
+
+    The docstring has a line ``**settings: …`` among its arguments, which is replaced by a line for
+    each of them. A setting that the function does not have is refused.
+
+    Args:
+        kind: Settings whose fields the function takes as keywords.
+        without: Names of fields that it does not take.
+        defaults: Defaults that differ from those of the settings.
+    """
+    taken = [one for one in fields(kind) if one.name not in without]
+
+    def decorate(function: F) -> F:
+        own = signature(function)
+        explicit = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+        keywords = [
+            Parameter(
+                one.name,
+                Parameter.KEYWORD_ONLY,
+                default=defaults.get(one.name, one.default),
+                annotation=one.type,
+            )
+            for one in taken
+        ]
+
+        @wraps(function)
+        def checked(*args: Any, **named: Any) -> Any:
+            for name in named:
+                if name in without and name not in own.parameters:
+                    raise InvalidInputError(f"`{function.__name__}` has no setting `{name}`.")
+            return function(*args, **named)
+
+        vars(checked)["__signature__"] = own.replace(parameters=[*explicit, *keywords])
+        checked.__doc__ = _documented(function.__doc__ or "", taken)
+        return cast("F", checked)
+
+    return decorate
+
+
+def _documented(text: str, taken: Collection[Any]) -> str:
+    """A docstring whose line ``**settings: …`` is replaced by a line for each setting."""
+    lines = []
+    for line in text.splitlines():
+        if not line.strip().startswith("**settings:"):
+            lines.append(line)
+            continue
+        indent = line[: len(line) - len(line.lstrip())]
+        for one in taken:
+            told = f"{one.name}: {help_of(one)}"
+            lines += textwrap.wrap(
+                told, _WIDTH, initial_indent=indent, subsequent_indent=f"{indent}    "
+            )
+    return "\n".join(lines)
+
+
+def help_of(setting: Any) -> str:
+    """What a setting is, as its field declares it."""
+    return str(setting.metadata["help"]).format(
+        families=", ".join(FAMILIES), estimators=", ".join(ESTIMATORS)
+    )
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

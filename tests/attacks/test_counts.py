@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tradeoff import evaluate
-from tradeoff.curves import CountingPlan, CountingState
-from tradeoff.engine import LocalEngine
+from tradeoff.counting import CountingPlan, CountingState
+from tradeoff.engines import LocalEngine
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.moments.exact import ExactSums, Grid
+from tradeoff.metrics.moments.exact import ExactSums, Grid
 
 
 @pytest.fixture(scope="module")

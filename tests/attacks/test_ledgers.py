@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 
-from tradeoff.engine.ledger import Ledger
+from tradeoff.counting.ledger import Ledger
 from tradeoff.exceptions import InvalidInputError, UnavailableError
 
 NAMES = [f"shard {i}" for i in range(6)]
@@ -131,7 +131,7 @@ class Shuffled:
         self.seed = seed
 
     def run(self, task, shared, items, *, stays=False):
-        from tradeoff.engine import LocalEngine
+        from tradeoff.engines import LocalEngine
 
         order = list(range(len(items)))
         random.Random(self.seed).shuffle(order)

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
 
 from tradeoff.data import Sample, open_source
-from tradeoff.engine import embed_source
+from tradeoff.embedding import embed_source
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features.hub import HubTexts
 from tradeoff.features.trust import refuse_code

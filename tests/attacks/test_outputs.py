@@ -15,7 +15,8 @@ pytest.importorskip("pyarrow")
 from tests.cli.run import tradeoff as command
 from tradeoff import evaluate
 from tradeoff._files import check_outputs, local_path, replacing, replacing_files
-from tradeoff.evaluation import Comparison, Evaluation, Reference, compare
+from tradeoff.comparison import Comparison, compare
+from tradeoff.evaluation import Evaluation, Reference
 from tradeoff.exceptions import InvalidInputError, MissingExtraError
 from tradeoff.report import PRCurveDisplay
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tradeoff import evaluate
-from tradeoff.engine import LocalEngine, RayEngine
+from tradeoff.engines import LocalEngine, RayEngine
 from tradeoff.evaluation import Evaluation
 from tradeoff.exceptions import InvalidInputError
 
@@ -60,7 +60,7 @@ RUNS = {
     ),
     "library": (
         "from tests.attacks.test_processes import sleep_long\n"
-        "from tradeoff.engine import LocalEngine\n"
+        "from tradeoff.engines import LocalEngine\n"
         "list(LocalEngine(2).run(sleep_long, None, [1, 2]))",
         [signal.SIGTERM, signal.SIGKILL],
     ),
@@ -110,7 +110,7 @@ def test_escapes_of_saved_results_are_escaped(tmp_path):
         lambda fields: fields["provenance"]["versions"].update(python=ESCAPES),
         lambda fields: fields["provenance"].update(encoder=ESCAPES),
         lambda fields: fields["provenance"].update(estimator=ESCAPES),
-        lambda fields: fields["broken"].update(real=[[ESCAPES, ESCAPES]]),
+        lambda fields: fields["broken"].update(real=[{"id": ESCAPES, "reason": ESCAPES}]),
         lambda fields: fields["settings"].update(estimator=ESCAPES),
     ]
     for change in changes:
@@ -204,7 +204,7 @@ def test_a_stranger_cannot_join_our_cluster(tmp_path):
     """Its servers listen on all interfaces, so that a token is required."""
     pytest.importorskip("ray")
     ours = (
-        "from tradeoff.engine import RayEngine; import sys\n"
+        "from tradeoff.engines import RayEngine; import sys\n"
         "ray = RayEngine(workers=1).connect()\n"
         "print(ray.get_runtime_context().gcs_address, flush=True); sys.stdin.read()"
     )

@@ -7,7 +7,7 @@ pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 from benchmarks import bench_baselines as bench  # noqa: E402
-from tradeoff.metrics.moments import measure_frechet  # noqa: E402
+from tradeoff.metrics.moments.family import measure_frechet  # noqa: E402
 
 SMALL = [
     (bench.gaussian, (80, 80), 8),

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.run import tradeoff
 from tradeoff import evaluate, pr_curve, reproduce, support_metrics
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.inference import policy
 from tradeoff.protocols import PROTOCOLS
 
 
@@ -40,7 +40,7 @@ def with_constant(x):
 
 
 def of_curve(curve):
-    return curve.precision(HEADLINE_PRECISION_LAM), curve.recall(HEADLINE_RECALL_LAM)
+    return curve.precision(policy.PRECISION_LAM), curve.recall(policy.RECALL_LAM)
 
 
 def curve_door(**samples):

@@ -15,10 +15,9 @@ from tradeoff.core.counts import (
     places_of,
 )
 from tradeoff.core.divergence import KL
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.curves.counted import CountedCurve
 from tradeoff.exceptions import InvalidInputError, UndefinedError
-from tradeoff.inference import certify, curve_interval
+from tradeoff.inference import certify, curve_interval, policy
 from tradeoff.inference.losses import established_losses
 
 INDEPENDENT = Sides(None, None)
@@ -39,7 +38,7 @@ def sides():
 
 
 def test_every_slope_that_is_reported_is_counted():
-    further = [HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, 1.0, 5.0, 0.2, 20.0, 0.05]
+    further = [policy.PRECISION_LAM, policy.RECALL_LAM, 1.0, 5.0, 0.2, 20.0, 0.05]
     assert places_of(np.concatenate((BAND_SLOPES, further))).size
     np.testing.assert_allclose(np.sort(1 / COUNTED_SLOPES)[1:-1], COUNTED_SLOPES[1:-1], rtol=0.06)
 

@@ -28,9 +28,9 @@ from tradeoff.core.divergence.kullback import Jeffreys
 from tradeoff.core.divergence.mixture import FrontierIntegral
 from tradeoff.core.divergence.power import Neyman
 from tradeoff.core.family import GaussianFamily
-from tradeoff.moments import inception_score
-from tradeoff.moments.frechet import Moments
-from tradeoff.neighbors.expectations import expected_coverage
+from tradeoff.metrics.moments import inception_score
+from tradeoff.metrics.moments.frechet import Moments
+from tradeoff.metrics.neighbors.expectations import expected_coverage
 from tradeoff.sampling.rules import mh_acceptance
 
 DIVERGENCES = {

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.bench_compare import false_alarms
 from benchmarks.laws import gaussians, line_mixture
 from tradeoff import InvalidInputError, RatioProfile, pr_curve
-from tradeoff.curves.comparison import _covariance, compare_curves
+from tradeoff.comparison.curves import _covariance, compare_curves
 
 
 def estimate(real, generated, **options):

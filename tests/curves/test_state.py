@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from benchmarks.laws import gaussians
-from tradeoff.curves import CountingPlan, CountingState
+from tradeoff.counting import CountingPlan, CountingState
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.moments import frechet_distance
-from tradeoff.moments.frechet import Moments
+from tradeoff.metrics.moments import frechet_distance
+from tradeoff.metrics.moments.frechet import Moments
 from tradeoff.samples.keys import quick_keys
 
 COLUMNS = 6

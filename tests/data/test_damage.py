@@ -26,7 +26,7 @@ from tests.data.test_sources import tarred as tarred_images  # noqa: E402
 from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff._pictures import decode_image  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
-from tradeoff.engine import embed_source  # noqa: E402
+from tradeoff.embedding import embed_source  # noqa: E402
 from tradeoff.exceptions import UnreadableError  # noqa: E402
 from tradeoff.features import Function  # noqa: E402
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tradeoff.data.shards import ShardReader, list_shards
+from tradeoff.counting.shards import ShardReader, list_shards
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 ROWS = np.arange(600, dtype=np.float32).reshape(200, 3)
@@ -31,7 +31,7 @@ def rows_of(shards, reader=None):
 @pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32])
 def test_rows_are_read_once_and_in_order(tmp_path, monkeypatch, fixed, dtype):
-    monkeypatch.setattr("tradeoff.data.shards._SHARD_ROWS", 100)
+    monkeypatch.setattr("tradeoff.counting.shards._SHARD_ROWS", 100)
     write(tmp_path / "b.parquet", (ROWS + 1).astype(dtype), fixed=fixed)
     write(tmp_path / "a.parquet", ROWS.astype(dtype), fixed=fixed)
     shards = list_shards(tmp_path)

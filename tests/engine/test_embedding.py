@@ -9,7 +9,7 @@ import pytest
 from tradeoff import InvalidInputError
 from tradeoff.data import Broken, Sample, open_source
 from tradeoff.data.items import Items
-from tradeoff.engine import chunks, embed_source
+from tradeoff.embedding import chunks, embed_source
 from tradeoff.exceptions import UnreadableError
 from tradeoff.features import Function
 from tradeoff.features.plain import Identity

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tradeoff.engine.ledger import Ledger
+from tradeoff.counting.ledger import Ledger
 from tradeoff.exceptions import InvalidInputError
 
 CONTENTS = {"b": b"second", "a": b"first" * 100, "c": b""}

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.bench_embedding import _peak
 from benchmarks.scenarios import Images, write_folder
 from tradeoff.data import Sample
-from tradeoff.engine import embed_source
+from tradeoff.embedding import embed_source
 from tradeoff.features.store import FeatureStore
 
 

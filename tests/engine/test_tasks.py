@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tradeoff.engine import LocalEngine, RayEngine
-from tradeoff.engine.tasks import Failure, open_engine
+from tradeoff.engines import Failure, LocalEngine, RayEngine, open_engine
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 

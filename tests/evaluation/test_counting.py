@@ -20,19 +20,18 @@ from benchmarks.datasets import cifar10, cifar_pixels
 from tests.cli.run import tradeoff
 from tradeoff import evaluate
 from tradeoff._sides import Sides
-from tradeoff.curves import CountingPlan, CountingState
-from tradeoff.data.shards import ShardReader, list_shards
-from tradeoff.engine import LocalEngine, RayEngine
-from tradeoff.engine.ledger import Ledger
-from tradeoff.engine.tasks import Failure
-from tradeoff.evaluation.counting import count_shards
-from tradeoff.evaluation.sharded import _target
+from tradeoff.counting import CountingPlan, CountingState
+from tradeoff.counting.ledger import Ledger
+from tradeoff.counting.run import CountedRun, count_files
+from tradeoff.counting.shards import ShardReader, list_shards
+from tradeoff.embedding.files import _target
+from tradeoff.engines import Failure, LocalEngine, RayEngine
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.settings import Settings
 
 OPTIONS = {"rule": "frozen", "estimator": "gaussians", "progress": False}
-SETTINGS = Settings(rule="frozen", estimator="gaussians")
-ENCODER = {"encoder": "identity"}
+RUN = CountedRun(
+    estimator="gaussians", moments=False, seed=0, about={"encoder": "identity", "column": ""}
+)
 FILES = 6
 
 
@@ -65,14 +64,13 @@ def result(folder):
     return evaluate(**sources(folder), **OPTIONS)
 
 
-def state_of(folder, place, engine, batch=65_536, settings=SETTINGS):
+def state_of(folder, place, engine, batch=65_536, run=RUN):
     place.mkdir(exist_ok=True)
-    state, unread = count_shards(
+    state, unread = count_files(
         Sides(**sources(folder)),
-        settings,
+        run,
         engine=engine,
         reader=ShardReader(label="label", batch_rows=batch),
-        encoder=ENCODER,
         folder=place,
         progress=False,
     )
@@ -164,7 +162,10 @@ def test_a_ledger_belongs_to_its_files_however_they_are_named(folder, tmp_path, 
     state_of(folder, tmp_path / "other", LocalEngine(1))
     with pytest.raises(InvalidInputError, match="another encoder, estimator, seed, column"):
         state_of(
-            folder, tmp_path / "other", LocalEngine(1), settings=replace(SETTINGS, column="values")
+            folder,
+            tmp_path / "other",
+            LocalEngine(1),
+            run=replace(RUN, about={**RUN.about, "column": "values"}),
         )
 
 
@@ -193,12 +194,12 @@ def test_a_broken_file_is_named_and_can_be_repaired(folder, tmp_path, file, keep
 
 def state_of_stopping(folder, place, engine=LocalEngine(1)):  # noqa: B008, it is frozen
     place.mkdir()
-    return count_shards(
+    return count_files(
         Sides(**sources(folder)),
-        Settings(rule="frozen", estimator="gaussians", broken="stop"),
+        RUN,
+        skips=False,
         engine=engine,
         reader=ShardReader(),
-        encoder=ENCODER,
         folder=place,
         progress=False,
     )

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tradeoff import InvalidInputError, compare
-from tradeoff.evaluation import Comparison, Evaluation, Reference, SampleValues
+from tradeoff.comparison import Comparison
+from tradeoff.evaluation import Evaluation, Reference, SampleValues
 from tradeoff.settings import read_config
 
 OPTIONS = {"metrics": ("curve", "frechet"), "estimator": "logistic", "diagnose": False}
@@ -51,10 +52,19 @@ EVALUATION_DAMAGES = {
     "half a character": lambda f: put(f, "warnings", ["\ud800"]),
     "provenance without features": lambda f: without(f, "provenance", "encoder"),
     "sizes that are texts": lambda f: put(f, "provenance", "samples", "real", "many"),
+    "sizes of one side": lambda f: without(f, "provenance", "samples", "real"),
+    "sizes of unknown sides": lambda f: put(f, "provenance", "samples", "reel", 24),
+    "a curve that is a number": lambda f: put(f, "provenance", "curve", 1.5),
+    "repeats without a side": lambda f: put(
+        f, "provenance", "curve", {"repeats": {"real": 0.1, "assumed": "draws"}}
+    ),
+    "repeats of an unknown kind": lambda f: put(
+        f, "provenance", "curve", {"repeats": {"real": 0.1, "generated": 0.1, "assumed": "x"}}
+    ),
     "a level that is a text": lambda f: put(f, "settings", "level", "high"),
     "metrics that are a number": lambda f: put(f, "settings", "metrics", 3),
     "an unknown choice": lambda f: put(f, "settings", "broken", "maybe"),
-    "a broken item without a reason": lambda f: put(f, "broken", "real", [["a"]]),
+    "a broken item without a reason": lambda f: put(f, "broken", "real", [{"id": "a"}]),
 }
 
 
@@ -85,7 +95,7 @@ def test_damaged_comparisons_are_refused(compared, name):
 
 @pytest.mark.parametrize("cls", [Evaluation, Comparison])
 def test_deep_json_is_refused(cls):
-    with pytest.raises(InvalidInputError, match="must be JSON of a result"):
+    with pytest.raises(InvalidInputError, match="must be JSON written by"):
         cls.from_json("[" * 100_000)
 
 

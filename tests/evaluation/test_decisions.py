@@ -14,14 +14,15 @@ from scipy.stats import norm
 from benchmarks.bench_sequential import Shifted
 from tests.cli.run import tradeoff
 from tradeoff import decide
+from tradeoff.counting.ledger import Ledger
 from tradeoff.data import GrowingFolder
-from tradeoff.engine.ledger import Ledger
-from tradeoff.evaluation import Decision, Reference
-from tradeoff.evaluation.contests import Batches, Drawing
-from tradeoff.evaluation.decisions import Question
+from tradeoff.evaluation import Reference
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import Function
 from tradeoff.ratio import FrozenRule
+from tradeoff.sequential import Decision
+from tradeoff.sequential.models import Batches, Drawing
+from tradeoff.sequential.questions import Question
 from tradeoff.settings import Settings
 
 QUICK = {"estimator": "logistic", "progress": False}

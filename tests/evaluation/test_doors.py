@@ -90,7 +90,7 @@ def test_every_way_of_keeping_images(doors, expected, way):
 @pytest.mark.slow
 def test_ready_made_features(doors, expected, tmp_path):
     from tradeoff.data import open_source
-    from tradeoff.engine import embed_source
+    from tradeoff.embedding import embed_source
     from tradeoff.features.offline import EfficientNetLite0
 
     encoder = EfficientNetLite0(size=48)

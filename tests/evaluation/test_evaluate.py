@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from tradeoff import Evaluation, InvalidInputError, compare, evaluate
-from tradeoff.evaluation import Comparison, Reference
-from tradeoff.evaluation.comparison import Difference, _corrected, _found
+from tradeoff.comparison import Comparison
+from tradeoff.comparison.models import Difference, _corrected, _found
+from tradeoff.evaluation import Reference
 from tradeoff.evaluation.findings import findings_of, warnings_of
 from tradeoff.evaluation.verdict import Outcome, Verdict
 from tradeoff.inference.losses import Loss, Losses
@@ -125,8 +126,8 @@ def test_a_folder_holds_one_result(tmp_path, curve_only):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "must be JSON of a result"),
-        ("[]", "must have the schema tradeoff.Evaluation version 3"),
+        ("{", "must be JSON written by"),
+        ("[]", "must have the schema tradeoff.Evaluation version 4"),
         ('{"schema": "tradeoff.Evaluation", "version": 9}', "must have the schema"),
     ],
 )

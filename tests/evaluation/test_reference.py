@@ -133,16 +133,16 @@ def test_an_earlier_reference_is_replaced_only_if_asked(tmp_path):
 
 @pytest.mark.torch
 def test_five_models_embed_the_real_side_once_and_find_its_neighbors_once(monkeypatch):
-    from tradeoff.metrics import baseline
+    from tradeoff.metrics.neighbors import baselines
 
     calls = []
-    find = baseline.own_neighbors
+    find = baselines.own_neighbors
 
     def counting(samples, **options):
         calls.append(len(samples))
         return find(samples, **options)
 
-    monkeypatch.setattr(baseline, "own_neighbors", counting)
+    monkeypatch.setattr(baselines, "own_neighbors", counting)
     encoder = Counting()
     models = {f"model {i}": TEXTS[i : i + 50] for i in range(5)}
     compare(real=TEXTS, generated=models, encoder=encoder, metrics=("knn", "frechet"), **QUICK)

@@ -7,8 +7,8 @@ import pytest
 
 from tests.cli.run import tradeoff
 from tradeoff import sweep
-from tradeoff.evaluation import Sweep
-from tradeoff.evaluation.wishes import Wish
+from tradeoff.comparison import Sweep
+from tradeoff.comparison.goals import Wish
 from tradeoff.exceptions import InvalidInputError
 
 OPTIONS = {"estimator": "gaussians", "progress": False}

@@ -14,7 +14,7 @@ import pytest
 
 from tradeoff import InvalidInputError
 from tradeoff.data import Sample, open_source
-from tradeoff.engine import embed_source
+from tradeoff.embedding import embed_source
 from tradeoff.exceptions import UnavailableError
 from tradeoff.features import Function
 from tradeoff.features.network import hash_files
@@ -249,7 +249,7 @@ SLOW = """
     import sys, time
     import numpy as np
     from tradeoff.data import open_source
-    from tradeoff.engine import embed_source
+    from tradeoff.embedding import embed_source
     from tradeoff.features import Function
     from tradeoff.features.store import FeatureStore
 

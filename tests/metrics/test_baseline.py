@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from tradeoff.metrics import Request, Score
-from tradeoff.metrics.baseline import baseline_of, fewest_real, neighbors_of
 from tradeoff.metrics.copies import measure as measure_copies
-from tradeoff.metrics.moments import measure_frechet, measure_kernel
-from tradeoff.metrics.neighbors import measure as measure_neighbors
+from tradeoff.metrics.family import baseline_of
+from tradeoff.metrics.moments.family import measure_frechet, measure_kernel
+from tradeoff.metrics.neighbors.baselines import neighbors_of
+from tradeoff.metrics.neighbors.family import measure as measure_neighbors
+from tradeoff.metrics.registry import find_metric
 from tradeoff.samples import Pair
 
 
@@ -64,7 +66,8 @@ def test_closed_forms_have_no_error():
     ],
 )
 def test_baselines_are_empty_below_a_stated_number(key):
-    fewest = fewest_real(key, 5)
+    metric = find_metric(key)
+    fewest = max(metric.fewest_real, metric.fewest_ranks * 6)
     assert baseline_of(key, pair_of(fewest - 1, fewest - 1), request()) is None
     found = baseline_of(key, pair_of(fewest, fewest), request())
     assert found.error >= 0
@@ -90,7 +93,7 @@ def test_neighbors_that_a_reference_keeps_are_enough():
     """As far as one rank beyond that of a ball, which tells whether it is tied."""
     pair, keys = pair_of(), ("knn.precision", "knn.recall", "knn.density", "knn.coverage")
     neighbors_of(pair.real, 6, progress=False)
-    with mock.patch("tradeoff.metrics.baseline.own_neighbors") as found:
+    with mock.patch("tradeoff.metrics.neighbors.baselines.own_neighbors") as found:
         measure_neighbors(pair, request(*keys, k=5))
     assert not found.called
 

@@ -5,7 +5,7 @@ import pytest
 
 from tradeoff import evaluate
 from tradeoff.curves import pr_curve
-from tradeoff.metrics.near_copies import near_copies
+from tradeoff.metrics.copies import near_copies
 from tradeoff.samples import Pair
 
 FAST = {"estimator": "kernel", "progress": False}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tradeoff import frechet_distance
-from tradeoff.moments.expectations import SamplingNoise
+from tradeoff.metrics.moments.expectations import SamplingNoise
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import pytest
 from scipy.linalg import sqrtm
 
 from tradeoff import InvalidInputError, UndefinedError, frechet_distance, kernel_distance
-from tradeoff.moments import inception_score
-from tradeoff.moments.exact import ExactSums, Grid
-from tradeoff.moments.frechet import Moments
+from tradeoff.metrics.moments import inception_score
+from tradeoff.metrics.moments.exact import ExactSums, Grid
+from tradeoff.metrics.moments.frechet import Moments
 
 
 @pytest.fixture

@@ -7,16 +7,18 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 from tradeoff import support_metrics  # noqa: E402
-from tradeoff.engine import LocalEngine, RayEngine  # noqa: E402
+from tradeoff.engines import LocalEngine, RayEngine  # noqa: E402
 from tradeoff.exceptions import UnavailableError  # noqa: E402
-from tradeoff.neighbors.metrics import METRICS  # noqa: E402
+from tradeoff.metrics.neighbors.metrics import METRICS  # noqa: E402
 
 RAY = pytest.param(RayEngine(workers=2), marks=[pytest.mark.slow, pytest.mark.ray])
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("tradeoff.neighbors.blocks.sweep_blocks.__kwdefaults__", {"rows": 70})
+    monkeypatch.setattr(
+        "tradeoff.metrics.neighbors.blocks.sweep_blocks.__kwdefaults__", {"rows": 70}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,7 @@ class Dying(LocalEngine):
     """An engine whose workers always die."""
 
     def run(self, task, shared, items, *, stays=False):
-        from tradeoff.engine.tasks import Failure
+        from tradeoff.engines import Failure
 
         yield 0, Failure("its worker died 3 times, perhaps for lack of memory.")
 

@@ -7,8 +7,8 @@ pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 from tradeoff import support_metrics  # noqa: E402
-from tradeoff.neighbors import own_neighbors  # noqa: E402
-from tradeoff.neighbors.leave_one_out import authentic, inside_others, realism  # noqa: E402
+from tradeoff.metrics.neighbors import own_neighbors  # noqa: E402
+from tradeoff.metrics.neighbors.baselines import authentic, inside_others, realism  # noqa: E402
 
 K = 3
 

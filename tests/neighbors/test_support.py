@@ -8,9 +8,9 @@ pytestmark = pytest.mark.torch
 
 from benchmarks.bench_exactness import brute_force  # noqa: E402
 from tradeoff import InvalidInputError, UndefinedError, support_metrics  # noqa: E402
-from tradeoff.neighbors import OwnNeighbors, SupportScore, own_neighbors  # noqa: E402
-from tradeoff.neighbors.expectations import expected_coverage  # noqa: E402
-from tradeoff.neighbors.metrics import METRICS  # noqa: E402
+from tradeoff.metrics.neighbors import OwnNeighbors, SupportScore, own_neighbors  # noqa: E402
+from tradeoff.metrics.neighbors.expectations import expected_coverage  # noqa: E402
+from tradeoff.metrics.neighbors.metrics import METRICS  # noqa: E402
 
 K = 4
 

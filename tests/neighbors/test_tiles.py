@@ -7,11 +7,11 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 from benchmarks.bench_exactness import DRAWS, brute_force, differences, draw  # noqa: E402
-from tradeoff.neighbors import nearest, own_neighbors, support_metrics  # noqa: E402
-from tradeoff.neighbors.counters import Closest, sweep  # noqa: E402
-from tradeoff.neighbors.nearest import _Search, nearest_in_own_set  # noqa: E402
-from tradeoff.neighbors.points import points_of  # noqa: E402
-from tradeoff.neighbors.screen import tiles_of  # noqa: E402
+from tradeoff.metrics.neighbors import nearest, own_neighbors, support_metrics  # noqa: E402
+from tradeoff.metrics.neighbors.counters import Closest, sweep  # noqa: E402
+from tradeoff.metrics.neighbors.nearest import _Search, nearest_in_own_set  # noqa: E402
+from tradeoff.metrics.neighbors.points import points_of  # noqa: E402
+from tradeoff.metrics.neighbors.screen import tiles_of  # noqa: E402
 
 
 @pytest.mark.parametrize("number", range(8))
@@ -45,7 +45,7 @@ def test_few_references_whatever_the_scale(scale, monkeypatch):
 
 
 def test_many_ties_are_compacted_on_the_way(monkeypatch):
-    monkeypatch.setattr("tradeoff.neighbors.nearest._PENDING", 10)
+    monkeypatch.setattr("tradeoff.metrics.neighbors.nearest._PENDING", 10)
     compactions = []
     compact = _Search.compact
     monkeypatch.setattr(_Search, "compact", lambda self: compactions.append(1) or compact(self))

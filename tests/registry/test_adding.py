@@ -11,7 +11,7 @@ from tests.cli.run import tradeoff
 from tests.registry.toys import ENCODER, ESTIMATOR, FAMILY, NearestMean
 from tradeoff import Evaluation, InvalidInputError, Settings, compare, evaluate, pr_curve
 from tradeoff._registry import Registry
-from tradeoff.evaluation import Comparison
+from tradeoff.comparison import Comparison
 from tradeoff.features.registry import ENCODERS
 from tradeoff.metrics.registry import FAMILIES
 from tradeoff.ratio.registry import ESTIMATORS

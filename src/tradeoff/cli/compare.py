@@ -53,7 +53,7 @@ def run(
 ) -> None:
     """Measure several models and tell them apart."""
     from tradeoff.cli.output import print_comparison, write_result
-    from tradeoff.evaluation.comparison import compare_sources, comparison_files
+    from tradeoff.comparison.models import compare_sources, comparison_files
     from tradeoff.report import ComparisonDisplay
     from tradeoff.settings import write_config
 

@@ -79,9 +79,9 @@ def run(
 ) -> None:
     """Take samples until a question about one model or several is answered."""
     from tradeoff.data import GrowingFolder
-    from tradeoff.evaluation.deciding import decide_sources
     from tradeoff.exceptions import InvalidInputError
     from tradeoff.report import DecisionDisplay
+    from tradeoff.sequential.decide import decide_sources
     from tradeoff.settings import Settings
 
     sources = {

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tradeoff._text import printable
-from tradeoff.cli.options import EMBEDDING, Quiet, embed_settings, with_settings
+from tradeoff.cli.options import EMBEDDING, Quiet, with_settings
 
 __all__ = ["run"]
 
@@ -21,6 +21,7 @@ def run(
 ) -> None:
     """Make a store of features, or show what it holds."""
     from tradeoff.cli.output import print_table
+    from tradeoff.evaluation.reference import embed_settings
     from tradeoff.exceptions import InvalidInputError
     from tradeoff.features.store import FeatureStore
 
@@ -28,7 +29,8 @@ def run(
     if settings.store is None:
         raise InvalidInputError("`--store` must name the folder in which features are kept.")
     if source is not None:
-        from tradeoff.evaluation.reference import Reference, open_samples
+        from tradeoff.embedding.sources import open_samples
+        from tradeoff.evaluation.reference import Reference
 
         opened = open_samples(source, "samples", settings)
         if opened.kind == "features":

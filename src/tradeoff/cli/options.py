@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 import typer
 
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.metrics.registry import FAMILIES, default_metrics
-from tradeoff.ratio.registry import ESTIMATORS
-from tradeoff.settings import EmbedSettings, Settings, read_config
+from tradeoff.metrics.registry import default_metrics
+from tradeoff.settings import EmbedSettings, Settings, help_of, read_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tradeoff.engine import Embedded
+    from tradeoff.embedding import Embedded
     from tradeoff.evaluation import Reference
 
 EMBEDDING = tuple(field.name for field in fields(EmbedSettings))
@@ -53,7 +52,6 @@ __all__ = [
     "Report",
     "Workers",
     "check_output",
-    "embed_settings",
     "embed_sources",
     "explained_settings",
     "find_engine",
@@ -219,9 +217,7 @@ def _annotation(name: str) -> Any:
     """The option of a setting, with the words that the setting was declared with."""
     (setting,) = (field for field in fields(Settings) if field.name == name)
     kind = _plain(get_type_hints(Settings)[name])
-    words = str(setting.metadata["help"]).format(
-        families=", ".join(FAMILIES), estimators=", ".join(ESTIMATORS)
-    )
+    words = help_of(setting)
     if kind is bool:
         return Annotated[kind | None, typer.Option(f"--{name}/--no-{name}", help=words)]
     default = default_metrics() if name == "metrics" else setting.default
@@ -266,7 +262,7 @@ def find_engine(
                 "ray."
             )
         return None
-    from tradeoff.engine.tasks import open_engine
+    from tradeoff.engines import open_engine
 
     chosen.setdefault("rule", "frozen")
     return open_engine(name, address=address, workers=workers)
@@ -331,15 +327,6 @@ def explained_settings(
     if report is not None and "explain" not in chosen and found.has_curve:
         return replace(found, explain=True)
     return found
-
-
-def embed_settings(chosen: dict[str, Any]) -> EmbedSettings:
-    """Settings of reading and embedding, of which each must be known."""
-    from tradeoff.evaluation.reference import check_embedding
-
-    found = Settings.of(chosen)
-    check_embedding(found)
-    return EmbedSettings(**{name: getattr(found, name) for name in EMBEDDING})
 
 
 def embed_sources(

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from tradeoff.evaluation import Comparison, Evaluation
+    from tradeoff.comparison import Comparison
+    from tradeoff.evaluation import Evaluation
 
 __all__ = [
     "print_comparison",
@@ -97,12 +98,12 @@ def trade_off_table(
             value and its limits.
         factor: Slope at which a loss of precision shows.
     """
-    from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+    from tradeoff.inference import policy
 
     columns = (
         ("precision", factor),
-        ("precision", HEADLINE_PRECISION_LAM),
-        ("recall", HEADLINE_RECALL_LAM),
+        ("precision", policy.PRECISION_LAM),
+        ("recall", policy.RECALL_LAM),
     )
     rows = []
     for name, shown in curves.items():

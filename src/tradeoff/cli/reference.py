@@ -14,7 +14,6 @@ from tradeoff.cli.options import (
     Quiet,
     Real,
     check_output,
-    embed_settings,
     inputs_of,
     take_source,
     with_settings,
@@ -42,7 +41,8 @@ def make(
     from importlib.util import find_spec
 
     from tradeoff._validation import check_count
-    from tradeoff.evaluation.reference import Reference, open_samples
+    from tradeoff.embedding.sources import open_samples
+    from tradeoff.evaluation.reference import Reference, embed_settings
     from tradeoff.evaluation.reference_files import reference_files
     from tradeoff.settings import Settings
 

@@ -23,7 +23,8 @@ def run(
 
     It shows groups of samples if the run that was saved used --explain.
     """
-    from tradeoff.evaluation import Comparison, Evaluation
+    from tradeoff.comparison import Comparison
+    from tradeoff.evaluation import Evaluation
 
     is_comparison = (folder / "comparison.json").exists()
     result = Comparison.load(folder) if is_comparison else Evaluation.load(folder)

@@ -65,8 +65,8 @@ def run(
     The model is measured at several values, and one of them is recommended.
     """
     from tradeoff.cli.output import print_table
-    from tradeoff.evaluation.sweeps import sweep_sources
-    from tradeoff.evaluation.wishes import Wish
+    from tradeoff.comparison.goals import Wish
+    from tradeoff.comparison.sweep import sweep_sources
     from tradeoff.report import SweepDisplay
     from tradeoff.report.text import sweep_rows_of
 

@@ -12,16 +12,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff.core.curve import PRCurve
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from tradeoff._validation import FloatArray
 
 __all__ = ["BAND_SLOPES", "BUCKETS", "COUNTED_SLOPES", "HeldOutCounts", "count_errors"]
@@ -29,7 +27,7 @@ __all__ = ["BAND_SLOPES", "BUCKETS", "COUNTED_SLOPES", "HeldOutCounts", "count_e
 BAND_SLOPES = np.geomspace(1 / 20, 20, 121)
 """Slopes at which bands are computed and whole curves are compared."""
 _FURTHER = np.geomspace(20, 100, 34)[1:]
-_NAMED = np.array([HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM, 1.0, 2.0, 5.0, 10.0, 20.0])
+_NAMED = np.array([0.4, 1.0, 2.0, 5.0, 10.0, 20.0])
 COUNTED_SLOPES: npt.NDArray[np.float64] = np.unique(
     np.concatenate((BAND_SLOPES, _FURTHER, 1 / _FURTHER, _NAMED, 1 / _NAMED)).round(12)
 )

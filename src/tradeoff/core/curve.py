@@ -11,17 +11,16 @@ generated samples it lets pass and :math:`b` the share of real samples it reject
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from tradeoff._validation import FloatArray, check_lam, check_positive, check_shares
-from tradeoff.core.curve_json import read_curve, write_curve
 from tradeoff.core.piecewise import PiecewiseLinear, edges
 from tradeoff.core.roc import ROCCurve
 from tradeoff.core.scalars import same_kind
 from tradeoff.core.shape import clip, tighten
-from tradeoff.exceptions import UndefinedError
+from tradeoff.exceptions import InvalidInputError, UndefinedError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,6 +29,7 @@ __all__ = ["PRCurve"]
 
 _ROUNDING = 1e-12
 _SMALLEST_WEIGHT = 1e-100
+_LARGEST = 1e300
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,7 +54,7 @@ class PRCurve(PiecewiseLinear):
     Example:
         A model that generates one of two modes has full precision and half the recall:
 
-        >>> from tradeoff import RatioProfile
+        >>> from tradeoff import PRCurve, RatioProfile
         >>> curve = RatioProfile.from_masses(p=[0.5, 0.5], q=[1.0, 0.0]).curve()
         >>> curve.max_precision, curve.max_recall
         (1.0, 0.5)
@@ -62,6 +62,8 @@ class PRCurve(PiecewiseLinear):
         (0.5, 0.5)
         >>> curve.breakpoints
         array([2.])
+        >>> PRCurve.from_json(curve.to_json()).precision(1.0)
+        0.5
 
     References:
         :cite:`sajjadi2018`, :cite:`simon2019`.
@@ -269,18 +271,12 @@ class PRCurve(PiecewiseLinear):
         """
         return tighten(replace(self, lower=None, upper=None))
 
-    def to_json(self) -> str:
-        """The curve as JSON, without loss; :meth:`from_json` reads it back.
-
-        Example:
-            >>> from tradeoff import PRCurve, RatioProfile
-            >>> curve = RatioProfile.from_masses(p=[0.5, 0.5], q=[0.6, 0.4]).curve()
-            >>> PRCurve.from_json(curve.to_json()).precision(1.0) == curve.precision(1.0)
-            True
-        """
-        return write_curve(self)
-
     @classmethod
-    def from_json(cls, text: str) -> PRCurve:
-        """Read what :meth:`to_json` wrote, in this or an earlier version."""
-        return read_curve(text, cls)
+    def _from_fields(cls, **fields: Any) -> PRCurve:
+        """From a file: numbers must be small enough that precision and recall are finite."""
+        for name in ("intercepts", "slopes"):
+            if (np.abs(fields[name]) > _LARGEST).any():
+                raise InvalidInputError(f"`{name}` of a curve must lie within ±{_LARGEST:g}.")
+        for name in ("max_precision", "max_recall"):
+            check_lam(fields[name], name)
+        return cls(**fields)

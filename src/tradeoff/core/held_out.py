@@ -21,8 +21,6 @@ from tradeoff.core.atoms import curve_of_atoms
 from tradeoff.core.law import LogRatioLaw, scale_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
 
     from tradeoff.core.curve import PRCurve
@@ -80,7 +78,7 @@ class HeldOutLogRatios(Result):
         object.__setattr__(self, "weights", frozen)
 
     @classmethod
-    def _from_fields(cls, fields: Mapping[str, Any]) -> HeldOutLogRatios:
+    def _from_fields(cls, **fields: Any) -> HeldOutLogRatios:
         return cls._of(Sides(fields["real"], fields["generated"]), fields["weights"])
 
     @classmethod

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff.core.counts import BAND_SLOPES, HeldOutCounts
-from tradeoff.core.curve import PRCurve  # noqa: TC001, types of fields are checked when read
-from tradeoff.core.headline import headline_of
+from tradeoff.core.curve import PRCurve
 from tradeoff.exceptions import UndefinedError
+from tradeoff.inference import policy
 from tradeoff.inference.certificate import certify
 from tradeoff.inference.intervals import curve_interval
 from tradeoff.inference.losses import established_losses
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
 
     from tradeoff.core.divergence import Divergence
@@ -60,7 +59,7 @@ class EstimatedCurve(Result):
     @property
     def headline(self) -> dict[str, float]:
         """Precision at λ = 20 and recall at λ = 0.4, by the keys that they have in every result."""
-        return headline_of(self.curve)
+        return policy.headline_of(self.curve)
 
     def interval(
         self, lam: npt.ArrayLike, *, level: float = 0.95, simultaneous: bool = False

@@ -19,34 +19,22 @@ from sklearn.cluster import MiniBatchKMeans
 from tradeoff._result import Result
 from tradeoff._sides import by_name
 from tradeoff._validation import check_seed
-from tradeoff.core.headline import HEADLINE_RECALL_LAM
-from tradeoff.curves.estimate import estimate_curve
+from tradeoff.curves.estimate import CurveEstimate, estimate_curve
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
 from tradeoff.inference.losses import judged_factor
 from tradeoff.ratio.base import Projection
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.samples import Pair, Side
-from tradeoff.samples.pair import FEWEST_DISTINCT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tradeoff.curves.estimate import CurveEstimate
     from tradeoff.ratio.base import Estimator
 
-__all__ = ["FEWEST_SAMPLES", "Control", "Diagnosis", "diagnose", "diagnose_pair"]
+__all__ = ["Control", "Diagnosis", "diagnose", "diagnose_pair"]
 
-FEWEST_SAMPLES = FEWEST_DISTINCT
-"""Of each side, below which nothing is planted."""
 _FIRST, _SMALLER, _LARGER = 0.2, 0.1, 0.4  # shares to withhold
-_CLUSTERS = 20  # few clusters are far apart, and withholding one of them flatters an estimator
-_FEWEST_CLASSES = 8
-_LARGEST_CLASS = 0.15
-_WEAKEST = 0.35  # a weaker control is noise
-_MOST_WITHHELD = 0.8
-_MANY = 2000  # samples, from which on half of the fits are enough
-_POWER = 1.43  # of what is needed, at which a loss is established four times in five
-_GROWTH = 2.0  # of the strength, as a power of the number of samples that are withheld
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,7 +65,7 @@ class Control(Result):
     @property
     def seen(self) -> float:
         """How much of the loss recall shows at its headline slope."""
-        return 1.0 - self.estimate.curve.recall(HEADLINE_RECALL_LAM)
+        return 1.0 - self.estimate.curve.recall(policy.RECALL_LAM)
 
     @property
     def is_established(self) -> bool:
@@ -144,7 +132,9 @@ class Diagnosis(Result):
         if not self.controls:
             return None
         counts = [
-            control.count * (_POWER / max(control.strength, _WEAKEST)) ** (1.0 / _GROWTH)
+            control.count
+            * (policy.CONTROL_POWER / max(control.strength, policy.WEAKEST_CONTROL))
+            ** (1.0 / policy.CONTROL_GROWTH)
             for control in self.controls
         ]
         return float(np.exp(np.mean(np.log(counts))))
@@ -229,10 +219,10 @@ def diagnose_pair(
 ) -> Diagnosis:
     """The baseline and controls of a pair, computed once for all models of one size."""
     for side in pair:
-        if len(side) < FEWEST_SAMPLES:
+        if len(side) < policy.FEWEST_CONTROLLED:
             raise InvalidInputError(
-                f"`{side.name}` must hold at least {FEWEST_SAMPLES} samples to be diagnosed. "
-                f"Got {len(side)}."
+                f"`{side.name}` must hold at least {policy.FEWEST_CONTROLLED} samples to be "
+                f"diagnosed. Got {len(side)}."
             )
     model, seed = find_estimator(estimator), check_seed(seed)
     size = min(len(pair.generated), len(pair.real) // 2)
@@ -244,7 +234,7 @@ def diagnose_pair(
             folds=folds,
             seed=seed,
             repeats=repeats,
-            every_pair=size < _MANY,
+            every_pair=size < policy.MANY_CONTROLLED,
             jobs=jobs,
             progress=progress,
         )
@@ -261,7 +251,7 @@ def diagnose_pair(
 
         baseline, first = measure(rest, part), control(_FIRST)
         second = control(_SMALLER if first.is_established else _LARGER)
-        planted = (c for c in (first, second) if 0.0 < c.share <= _MOST_WITHHELD)
+        planted = (c for c in (first, second) if 0.0 < c.share <= policy.MOST_WITHHELD)
         return Diagnosis(baseline=baseline, controls=tuple(planted))
 
     settings = (repr(model), folds, level, seed, repeats, size)
@@ -282,12 +272,12 @@ class _Groups:
         if labels and all(label is not None for label in labels):
             names = np.unique(np.array(labels, dtype=str), return_inverse=True)[1]
             shares = np.bincount(names) / len(names)
-            if len(shares) >= _FEWEST_CLASSES and shares.max() <= _LARGEST_CLASS:
+            if len(shares) >= policy.FEWEST_CLASSES and shares.max() <= policy.LARGEST_CLASS:
                 return cls("classes", names[: len(part)], shares)
         project = Projection.fit(rest.x, part.x)
         x = project(np.concatenate((part.x, rest.x)))
         distinct = len(np.unique(x, axis=0))
-        clusters = MiniBatchKMeans(min(_CLUSTERS, distinct), n_init=3, random_state=seed)
+        clusters = MiniBatchKMeans(min(policy.CLUSTERS, distinct), n_init=3, random_state=seed)
         names = np.asarray(clusters.fit_predict(x))
         return cls("clusters", names[: len(part)], np.bincount(names) / len(names))
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tradeoff._result import Result
 from tradeoff._sides import Sides, by_name
@@ -25,13 +26,11 @@ from tradeoff.curves.repeats import Repeats
 from tradeoff.exceptions import UndefinedError
 from tradeoff.provenance import software_versions
 from tradeoff.ratio.registry import find_estimator
-from tradeoff.ratio.stack import combines, counting_values, projected_columns, row_caps
+from tradeoff.ratio.stack import projected_columns, row_caps
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy.typing as npt
 
     from tradeoff.core.curve import PRCurve
     from tradeoff.curves.folds import Placed
@@ -228,8 +227,8 @@ def estimate_curve(
     model, seed = find_estimator(estimator), check_seed(seed)
     equal = Repeats.of(pair, repeats)
     if equal.are_draws:
-        model = counting_values(model)
-    split = Split.of(folds, every_pair=every_pair and combines(model))
+        model = model.counting_values()
+    split = Split.of(folds, every_pair=every_pair and model.combines)
     placed = place(pair, split, equal, seed=seed)
     log_ratios = cross_fit(model, placed, split, seed=seed, jobs=jobs, progress=progress)
     real, generated = map(partial(_held_out, split), placed, log_ratios)

@@ -12,6 +12,7 @@ import numpy as np
 from tradeoff._sides import Sides
 from tradeoff._validation import check_count
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Placed", "Split", "place"]
 
-_FEWEST_SAMPLES = 20
-_FEWEST_VALUES = 5
-_FEW_VALUES = 50
 _TRAINING_PARTS = 4  # of a single split
 
 
@@ -129,7 +127,9 @@ def place(pair: Pair, split: Split, repeats: Repeats, *, seed: int) -> Sides[Pla
     sides = Sides(*(Placed.of(side, divide_equal=divide_equal, seed=seed) for side in pair))
     for placed in sides:
         _check_size(placed, repeats)
-    few = [keys for placed in sides if (keys := np.unique(placed.fold_keys)).size < _FEW_VALUES]
+    few = [
+        keys for placed in sides if (keys := np.unique(placed.fold_keys)).size < policy.FEW_VALUES
+    ]
     if few:  # hashes would leave folds empty where there are only a few values to place
         ranked = np.unique(np.concatenate(few))
         sides = sides.map(lambda placed: replace(placed, fold_keys=_by_rank(placed, ranked)))
@@ -146,23 +146,23 @@ def _by_rank(placed: Placed, ranked: npt.NDArray[np.uint64]) -> npt.NDArray[np.u
 
 def check_enough(name: str, count: int) -> None:
     """Check that there are enough samples of a side for a curve."""
-    if count < _FEWEST_SAMPLES:
+    if count < policy.FEWEST_SAMPLES:
         raise InvalidInputError(
-            f"`{name}` must hold at least {_FEWEST_SAMPLES} samples. Got {count}."
+            f"`{name}` must hold at least {policy.FEWEST_SAMPLES} samples. Got {count}."
         )
 
 
 def _check_size(placed: Placed, repeats: Repeats) -> None:
     side = placed.side
     groups = len(np.unique(placed.fold_keys))
-    if side.groups is not None and groups < _FEWEST_SAMPLES:
+    if side.groups is not None and groups < policy.FEWEST_SAMPLES:
         raise InvalidInputError(
-            f"`{side.name}` must hold at least {_FEWEST_SAMPLES} groups. Got {groups}."
+            f"`{side.name}` must hold at least {policy.FEWEST_SAMPLES} groups. Got {groups}."
         )
     check_enough(side.name, len(side))
-    if side.distinct < _FEWEST_VALUES and not repeats.are_draws:
+    if side.distinct < policy.FEWEST_VALUES and not repeats.are_draws:
         raise InvalidInputError(
-            f"`{side.name}` must hold at least {_FEWEST_VALUES} distinct samples. "
+            f"`{side.name}` must hold at least {policy.FEWEST_VALUES} distinct samples. "
             f"Got {side.distinct}: for so few values, count each one and use "
             "RatioProfile.from_masses."
         )

@@ -14,14 +14,12 @@ import numpy as np
 
 from tradeoff._validation import check_choice
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
 
 if TYPE_CHECKING:
     from tradeoff.samples import Pair
 
 __all__ = ["Repeats", "check_distinct"]
-
-_MANY = 0.5  # of the rows of each side
-_SHARED = 1 / 3  # of the rows that repeat, on the side that shares more
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class Repeats:
             rows = side.keys[np.isin(side.keys, own)]
             shares.append(len(rows) / len(side))
             shared.append(float(np.isin(rows, other).mean()) if len(rows) else 0.0)
-        divided = min(shares) >= _MANY and max(shared) >= _SHARED
+        divided = min(shares) >= policy.MANY_REPEATS and max(shared) >= policy.SHARED_REPEATS
         assumed: Literal["copies", "draws"] = "copies"
         if asked == "draws" or (asked == "auto" and divided):
             assumed = "draws"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
-from tradeoff.curves.diagnosis import FEWEST_SAMPLES
 from tradeoff.evaluation.verdict import percent
-from tradeoff.metrics.near_copies import near_copies
+from tradeoff.inference import policy
+from tradeoff.metrics.copies import near_copies
 from tradeoff.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from tradeoff.settings import Settings
 
 __all__ = ["Finding", "findings_of", "near_copy_warnings", "protocol_warnings", "warnings_of"]
-
-_MATERIAL = 0.01  # a share of copies that is worth a word
-_WORTH_FILTERING = 0.05  # the smallest loss for which a filter discards half of the samples
-_MOST = 0.5  # a loss of both kinds that is so large has a cause that most samples share
-_UNEQUAL = 2.0
-_SAMPLES_PER_COLUMN = 10
 
 
 @dataclass(frozen=True)
@@ -89,7 +83,7 @@ def _advice(verdict: Verdict) -> dict[str, str]:
     shares = {
         kind: found.losses[0].at_least if found.losses else 0.0 for kind, found in kinds.items()
     }
-    if min(shares.values()) >= _MOST:
+    if min(shares.values()) >= policy.SHARED_CAUSE:
         return {
             next(iter(verdict.lost)): "compare samples of both sides (--report page.html). Most "
             "generated samples can be told from real ones. A fault that they have in common, such "
@@ -97,7 +91,7 @@ def _advice(verdict: Verdict) -> dict[str, str]:
             "together; a low recall then does not mean that kinds of samples are missing."
         }
     look = "look at the invented samples (--report page.html)"
-    if _WORTH_FILTERING <= shares["precision"] < _MOST:
+    if policy.WORTH_FILTERING <= shares["precision"] < policy.SHARED_CAUSE:
         look += ", or keep the realistic ones with `tradeoff filter --budget 2`"
     missed = "look at the real samples that the model misses (--report page.html)"
     return {"precision": f"{look}.", "recall": f"{missed}."}
@@ -137,7 +131,7 @@ def _above(score: Score | None) -> str:
     if score is None or score.low is None:
         return ""
     usual = score.expected_high or score.expected or 0.0
-    return f"{score.value:.0%}" if score.low > usual + _MATERIAL else ""
+    return f"{score.value:.0%}" if score.low > usual + policy.MATERIAL_COPIES else ""
 
 
 def warnings_of(
@@ -146,15 +140,15 @@ def warnings_of(
     """What the sizes of the samples do not allow, with the sizes that would."""
     scores, found = measured.scores, []
     smaller, larger = min(sizes.values()), max(sizes.values())
-    if measured.curve and settings.has_controls and smaller < FEWEST_SAMPLES:
+    if measured.curve and settings.has_controls and smaller < policy.FEWEST_CONTROLLED:
         found.append(
             "The check of which losses would be detected was skipped: it requires at least "
-            f"{FEWEST_SAMPLES} samples on each side, and the smaller side has {smaller}."
+            f"{policy.FEWEST_CONTROLLED} samples on each side, and the smaller side has {smaller}."
         )
     if settings.explain and (measured.curve is None or measured.curve.single is None):
         found.append(
             "The explanation was skipped: finding what the model misses and invents requires at "
-            f"least {FEWEST_SAMPLES} distinct samples on each side."
+            f"least {policy.FEWEST_CONTROLLED} distinct samples on each side."
         )
     if measured.has_few_values:
         found.append(
@@ -170,7 +164,7 @@ def warnings_of(
             f"Two random parts of the real data seem to differ by at least {percent(apart)}. That "
             "can only be chance or a defect: measure again with another seed."
         )
-    if larger > _UNEQUAL * smaller and (score := scores.get("knn.coverage")):
+    if larger > policy.UNEQUAL * smaller and (score := scores.get("knn.coverage")):
         both = " and ".join(f"{size:,} {side}" for side, size in sizes.items())
         found.append(
             f"With {both} samples, a perfect model has a knn.coverage of {score.expected_text}: "
@@ -179,8 +173,8 @@ def warnings_of(
     if "frechet.distance" in scores and smaller < columns:
         found.append(
             f"frechet.distance is biased upward, because {smaller:,} samples are too few for "
-            f"{columns:,} feature dimensions. Use {_SAMPLES_PER_COLUMN * columns:,} samples on "
-            "each side."
+            f"{columns:,} feature dimensions. Use {policy.SAMPLES_PER_COLUMN * columns:,} samples "
+            "on each side."
         )
     return tuple(found)
 

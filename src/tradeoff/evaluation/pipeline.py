@@ -6,13 +6,12 @@ metrics measure it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
+from tradeoff._files import check_local, check_outputs, working_folder
 from tradeoff._sides import Sides, by_name
 from tradeoff._validation import (
     check_choice,
@@ -22,71 +21,56 @@ from tradeoff._validation import (
     check_share,
     check_type,
 )
-from tradeoff.curves.estimate import CurveEstimate
+from tradeoff.counting.run import CountedRun, count_files, count_pair
+from tradeoff.counting.shards import ShardReader
 from tradeoff.curves.folds import Split
-from tradeoff.engine.tasks import open_engine
-from tradeoff.evaluation.counting import Counted, count_pair
-from tradeoff.evaluation.findings import (
-    findings_of,
-    near_copy_warnings,
-    protocol_warnings,
-    warnings_of,
-)
-from tradeoff.evaluation.reference import (
-    Reference,
+from tradeoff.embedding.files import embed_files
+from tradeoff.embedding.sources import (
     check_embedding,
     embed_with,
+    encoder_for,
+    identity_of,
     open_generated,
     open_samples,
     side_of,
 )
+from tradeoff.engines import open_engine
+from tradeoff.evaluation.assemble import FRECHET, Context, assemble_counted, assemble_measured
+from tradeoff.evaluation.reference import Reference
 from tradeoff.evaluation.reference_files import is_reference
-from tradeoff.evaluation.result import Evaluation, SampleValues
-from tradeoff.evaluation.sharded import evaluate_shards
-from tradeoff.evaluation.verdict import verdict_of
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.explain.explain import explain_pair
+from tradeoff.features import open_encoder
+from tradeoff.inference import policy
 from tradeoff.metrics.family import Measured, Request, check_families, measure
 from tradeoff.metrics.registry import check_counted, resolve_keys
 from tradeoff.metrics.score import Score
 from tradeoff.protocols import PROTOCOLS, reproduce
-from tradeoff.provenance import software_versions
 from tradeoff.ratio.registry import find_estimator
-from tradeoff.ratio.stack import combines
 from tradeoff.samples import Pair
-from tradeoff.settings import Settings, as_names
+from tradeoff.settings import Keywords, Settings, placed, with_keywords
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tradeoff.core.curve import PRCurve
-    from tradeoff.data.base import Source
-    from tradeoff.engine import Embedded
-    from tradeoff.explain import Explanation
+    from tradeoff.data.base import Broken, Source
+    from tradeoff.embedding import Embedded
+    from tradeoff.engines import Engine
+    from tradeoff.evaluation.result import Evaluation
 
 __all__ = ["Opened", "checked", "evaluate", "evaluate_sources", "open_both", "open_real"]
 
-_LOWEST_LEVEL = 0.5
-
 
 @by_name
+@with_keywords()
 def evaluate(
     *,
     real: Any,
     generated: Any,
-    metrics: str | Sequence[str] | None = None,
-    encoder: Any = None,
-    estimator: Any = "stack",
-    rule: Literal["cross-fitted", "frozen"] = "cross-fitted",
-    protocol: str | None = None,
-    k: int = 5,
-    folds: int = 5,
-    repeats: Literal["auto", "copies", "draws"] = "auto",
-    level: float = 0.95,
-    diagnose: bool = True,
-    explain: bool = False,
-    seed: int = 0,
     engine: Any = None,
     ledger: str | Path | None = None,
     progress: bool = True,
+    **settings: Unpack[Keywords],
 ) -> Evaluation:
     """Evaluate generated against real samples; returns scores with intervals, a verdict and advice.
 
@@ -96,32 +80,14 @@ def evaluate(
             samples, or a :class:`~tradeoff.evaluation.Reference`, which also says how samples of
             both sides are read.
         generated: Samples of the model, of the same kind.
-        metrics: Keys such as ``knn.density``, or families such as ``knn``; the families that
-            `FAMILIES` declares as defaults if not given.
-        encoder: Encoder of the samples: a name in `ENCODERS`, a file, a folder or an id of the
-            Hugging Face hub, a function, or an encoder object. Each kind of samples has a default.
-        estimator: Estimator of the likelihood ratio behind the curve: a name in `ESTIMATORS`, a
-            configuration, or a scikit-learn classifier.
-        rule: How errors are counted: "cross-fitted" scores every sample with estimators that were
-            not fitted on it; "frozen" fits one estimator on at most 20,000 samples of each side,
-            for very large data sets.
-        protocol: Published evaluation protocol to run instead of metrics, a name in `PROTOCOLS`.
-        k: Rank k of the neighbor that a neighborhood reaches.
-        folds: Number of cross-fitting folds.
-        repeats: What equal samples are for the curve: "copies" of one sample, independent "draws"
-            of one value, or "auto" to decide by how they repeat.
-        level: Confidence level of the intervals.
-        diagnose: Whether to plant known losses in the real data, to test which would be detected.
-        explain: Whether to find groups of samples that the model misses and invents; see
-            :class:`~tradeoff.explain.Explanation`.
-        seed: Seed of everything random.
         engine: Where the samples of many Parquet files or archives are counted with a frozen rule:
             "local" for processes on this machine, "ray" for a cluster that is started here, or a
-            :class:`~tradeoff.engine.LocalEngine` or :class:`~tradeoff.engine.RayEngine`. If not
+            :class:`~tradeoff.engines.LocalEngine` or :class:`~tradeoff.engines.RayEngine`. If not
             given, all features are held in memory.
         ledger: Folder in which an engine keeps what was counted, so that an interrupted run goes
             on, and more files can be added later.
         progress: Whether to show progress lines.
+        **settings: Settings of the evaluation.
 
     Example:
         A model that invents a third of its samples:
@@ -137,23 +103,8 @@ def evaluate(
         >>> print(result.verdict.sentences[0][:71])
         Precision is lost: with 95% confidence at least 30% of the generated sa
     """
-    settings = Settings(
-        metrics=as_names(metrics),
-        encoder=encoder,
-        estimator=estimator,
-        rule=rule,
-        protocol=protocol,
-        k=k,
-        folds=folds,
-        repeats=repeats,
-        level=level,
-        diagnose=diagnose,
-        explain=explain,
-        seed=seed,
-    )
-    return evaluate_sources(
-        real, generated, settings, engine=engine, ledger=ledger, progress=progress
-    )
+    found = Settings.of(settings)
+    return evaluate_sources(real, generated, found, engine=engine, ledger=ledger, progress=progress)
 
 
 def evaluate_sources(
@@ -175,15 +126,110 @@ def evaluate_sources(
             raise InvalidInputError(
                 '`engine` requires a frozen rule: pass rule="frozen" (--rule frozen).'
             )
-        return evaluate_shards(
+        return _evaluate_files(
             real, generated, checked(settings), open_engine(engine), ledger, progress=progress
         )
     if ledger is not None:
         raise InvalidInputError("`ledger` requires an engine: pass `engine` too.")
     opened = open_both(real, {"generated": generated}, settings, progress=progress)
+    made = opened.embed("generated")
     if opened.settings.rule == "frozen":
-        return opened.count("generated").evaluation()
-    return opened.evaluate("generated", opened.embed("generated"))[0]
+        state = count_pair(
+            opened.pair_of(made), _counted_run(opened.settings, opened.reference.encoder)
+        )
+        return assemble_counted(opened.context("generated", made), state)
+    return opened.evaluate("generated", made)[0]
+
+
+def _evaluate_files(
+    real: Any,
+    generated: Any,
+    settings: Settings,
+    engine: Engine,
+    ledger: str | Path | None,
+    *,
+    progress: bool,
+) -> Evaluation:
+    """A model whose samples lie in many files, counted by a frozen rule."""
+    if settings.limit is not None:
+        raise InvalidInputError(
+            "`limit` cannot be combined with `engine`, which reads file by file: leave it out."
+        )
+    both = Sides(*map(_address, ("real", "generated"), (real, generated)))
+    if ledger is not None:
+        place = check_local("ledger", ledger)
+        check_outputs([place / "counts.ledger"], inputs=both, overwrite=True)
+    sources = both.map(lambda address: _source_of(address, settings))
+    kinds = {"features" if source is None else source.kind for source in sources}
+    if len(kinds) > 1:
+        found = " and ".join(sorted(kinds))
+        raise InvalidInputError(f"Both sides must hold the same kind of samples. Got {found}.")
+    with working_folder(ledger) as place:
+        broken: dict[str, tuple[Broken, ...]] = {"real": (), "generated": ()}
+        reader = ShardReader(settings.column, settings.label)
+        if sources.real is None:
+            embedder = open_encoder(settings.encoder, kind="features")
+        else:
+            embedder = encoder_for(sources.real, settings)
+            both, broken = embed_files(both, embedder, settings, engine, place, progress=progress)
+            reader = ShardReader("features", "label", id="id")
+        state, unread = count_files(
+            both,
+            _counted_run(settings, identity_of(embedder)),
+            engine=engine,
+            reader=reader,
+            folder=place,
+            skips=settings.broken == "skip",
+            keeps=ledger is not None,
+            progress=progress,
+        )
+        context = Context(
+            settings=settings,
+            encoder=identity_of(embedder),
+            broken={side: (*broken[side], *unread[side]) for side in broken},
+            sources=sources,
+            embedder=embedder,
+            warnings=_unread_warnings(unread, ledger),
+        )
+        return assemble_counted(context, state)
+
+
+def _counted_run(settings: Settings, encoder: Mapping[str, str]) -> CountedRun:
+    """What is counted with a frozen rule."""
+    columns = {"column": settings.column or "", "label": settings.label or ""}
+    return CountedRun(
+        estimator=settings.estimator,
+        moments=FRECHET in resolve_keys(settings.metrics or ()),
+        seed=settings.seed,
+        about={**encoder, **columns, "estimator": str(settings.estimator)},
+    )
+
+
+def _address(name: str, value: Any) -> str:
+    if not isinstance(value, (str, Path)):
+        raise InvalidInputError(
+            f"`{name}` must be a path or an address, for an engine to read it. "
+            f"Got a {type(value).__name__}."
+        )
+    return placed(value, Path.cwd())
+
+
+def _source_of(address: str, settings: Settings) -> Source | None:
+    """The source of samples that are to be embedded; None for features in Parquet files."""
+    if "://" in address or "*" in address:
+        return None
+    source = open_samples(address, address, settings)
+    return None if source.kind == "features" else source
+
+
+def _unread_warnings(unread: Mapping[str, Sequence[Broken]], ledger: Any) -> tuple[str, ...]:
+    again = "" if ledger is None else " Repair them, and run again with the same ledger."
+    return tuple(
+        f"{len(files)} of the files of `{side}` could not be read, `{files[0].id}` among them, and "
+        f"are not counted.{again}"
+        for side, files in unread.items()
+        if files
+    )
 
 
 def checked(found: Settings) -> Settings:
@@ -197,9 +243,11 @@ def checked(found: Settings) -> Settings:
         check_type(name, getattr(found, name), bool)
     keys = resolve_keys(found.metrics or ())
     level = check_share("level", found.level)
-    if level < _LOWEST_LEVEL:
-        raise InvalidInputError(f"`level` must be at least {_LOWEST_LEVEL}. Got {found.level}.")
-    every_pair = combines(find_estimator(found.estimator))
+    if level < policy.LOWEST_LEVEL:
+        raise InvalidInputError(
+            f"`level` must be at least {policy.LOWEST_LEVEL}. Got {found.level}."
+        )
+    every_pair = find_estimator(found.estimator).combines
     right = replace(
         found,
         level=level,
@@ -207,7 +255,6 @@ def checked(found: Settings) -> Settings:
         k=check_count("k", found.k),
         seed=check_seed(found.seed),
         limit=None if found.limit is None else check_count("limit", found.limit),
-        store=None if found.store is None else str(found.store),
     )
     if found.explain and not found.has_curve:
         raise InvalidInputError("`explain` needs the curve: add curve to the metrics.")
@@ -294,13 +341,12 @@ class Opened:
         """A model against the real samples."""
         pair = self.pair_of(made)
         measured, curve = self._measure(pair)
-        return self._evaluation(name, made, pair, measured, curve), measured
+        context = replace(self.context(name, made), warnings=self._table_warnings(pair))
+        return assemble_measured(context, pair, measured, curve), measured
 
-    def count(self, name: str) -> Counted:
-        """The same with a frozen rule, part by part."""
-        made = self.embed(name)
-        return Counted(
-            state=count_pair(self.pair_of(made), self.settings, self.reference.encoder),
+    def context(self, name: str, made: Embedded) -> Context:
+        """What belongs to the result of a model besides what is measured."""
+        return Context(
             settings=self.settings,
             encoder=self.reference.encoder,
             broken={"real": self.reference.broken, "generated": made.broken},
@@ -335,64 +381,6 @@ class Opened:
         )
         measured = measure(pair, request)
         return measured, None if measured.curve is None else measured.curve.band
-
-    def _evaluation(
-        self, name: str, made: Embedded, pair: Pair, measured: Measured, curve: PRCurve | None
-    ) -> Evaluation:
-        settings, reference = self.settings, self.reference
-        verdict = None
-        if measured.curve is not None:
-            verdict = verdict_of(measured.curve, pair.sizes, settings.level)
-        values = {"real": dict(measured.values.real), "generated": dict(measured.values.generated)}
-        if "nearest_real" in values["generated"]:
-            ids = np.array(pair.real.ids, dtype=object)
-            values["generated"]["nearest_real"] = ids[values["generated"]["nearest_real"]]
-        return Evaluation(
-            scores=measured.scores,
-            verdict=verdict,
-            findings=findings_of(verdict, measured.scores),
-            warnings=warnings_of(measured, settings, pair.sizes, pair.columns)
-            + near_copy_warnings(verdict, pair, settings)
-            + self._table_warnings(pair)
-            + protocol_warnings(settings.protocol, reference.encoder["encoder"]),
-            curve=curve,
-            certificate=None if measured.curve is None else measured.curve.certificate,
-            broken={"real": reference.broken, "generated": made.broken},
-            explanation=self._explanation(name, pair, measured),
-            samples={
-                side.name: SampleValues(side.ids, side.labels, values[side.name]) for side in pair
-            },
-            settings=settings,
-            provenance={
-                "measured": list(measured.scores),
-                **reference.encoder,
-                "columns": pair.columns,
-                "samples": pair.sizes,
-                "broken": {"real": len(reference.broken), "generated": len(made.broken)},
-                "estimator": str(settings.estimator),
-                "protocol": settings.protocol,
-                "seed": settings.seed,
-                **measured.provenance,
-                "versions": software_versions(),
-            },
-        )
-
-    def _explanation(self, name: str, pair: Pair, measured: Measured) -> Explanation | None:
-        curve, settings = measured.curve, self.settings
-        if not settings.explain or curve is None or curve.single is None:
-            return None
-        assert isinstance(curve.estimate, CurveEstimate)
-        return explain_pair(
-            pair,
-            curve.estimate,
-            curve.single,
-            losses=curve.estimate.losses(level=settings.level),
-            sources=Sides(self.real, self.sources[name]),
-            encoder=self.reference.opened,
-            estimator=settings.estimator,
-            level=settings.level,
-            seed=settings.seed,
-        )
 
     def _table_warnings(self, pair: Pair) -> tuple[str, ...]:
         if (table := self.reference.table) is None:

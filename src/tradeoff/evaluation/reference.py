@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Unpack
 
-from tradeoff._files import check_local
 from tradeoff._result import Result
-from tradeoff._validation import check_choice, check_count, check_type
-from tradeoff.data import Sample, open_source
-from tradeoff.data.base import Kind, MissingColumnError
-from tradeoff.engine import embed_source
+from tradeoff.data.base import Broken, Kind
+from tradeoff.embedding.sources import (
+    IDENTITY,
+    check_embedding,
+    embed_with,
+    encoder_for,
+    encoder_of,
+    identity_of,
+    open_samples,
+    side_of,
+)
 from tradeoff.evaluation.reference_files import read_reference, write_reference
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.features import open_encoder
-from tradeoff.features.network import Dtype
-from tradeoff.features.store import FeatureStore
+from tradeoff.features import Encoder
 from tradeoff.features.table import TableEncoder
-from tradeoff.metrics.neighbors import neighbors_of
+from tradeoff.metrics.neighbors.baselines import neighbors_of
 from tradeoff.samples import Side
-from tradeoff.settings import EmbedSettings, Settings
+from tradeoff.settings import EmbedKeywords, EmbedSettings, Settings, with_keywords
 
 if TYPE_CHECKING:
-    from tradeoff.data.base import Broken, Source
-    from tradeoff.engine import Embedded
-    from tradeoff.features import Encoder
+    from tradeoff.data.base import Source
 
-__all__ = [
-    "Reference",
-    "check_embedding",
-    "embed_with",
-    "encoder_for",
-    "identity_of",
-    "open_generated",
-    "open_samples",
-    "side_of",
-]
+__all__ = ["Reference", "embed_settings"]
 
-_IDENTITY = {"encoder": "name", "preprocessing": "preprocessing", "weights": "weights"}
 _OF_THE_ENCODER = ("encoder", "size", "dtype")
 _OWN = ("seed", "trusted")  # settings that a reference does not decide
 
@@ -88,58 +80,19 @@ class Reference(Result):
     reused: int = 0
 
     @classmethod
+    @with_keywords(EmbedSettings)
     def make(
-        cls,
-        real: Any,
-        *,
-        encoder: Any = None,
-        kind: Kind | None = None,
-        column: str | None = None,
-        label: str | None = None,
-        size: int | None = None,
-        trusted: bool = False,
-        device: str = "auto",
-        dtype: Dtype = "float32",
-        store: str | Path | None = None,
-        limit: int | None = None,
-        broken: Literal["skip", "stop"] = "skip",
-        seed: int = 0,
-        progress: bool = True,
+        cls, real: Any, *, progress: bool = True, **settings: Unpack[EmbedKeywords]
     ) -> Reference:
         """Read and embed real samples; samples of models are read and embedded in the same way.
 
         Args:
             real: Samples as `evaluate` accepts them.
-            encoder: Encoder of the samples, as in `evaluate`.
-            kind: Kind of the samples, if it cannot be detected: image, text, table or features.
-            column: Column that holds the samples, where there are several.
-            label: Column that holds the class.
-            size: Pixels to which images are resized, for encoders that let you choose.
-            trusted: Whether to load a TorchScript or ``.pt2`` file, which may run any code.
-            device: Device of the encoder; "auto" is a GPU if there is one.
-            dtype: Floating-point type of matrix products inside the encoder.
-            store: Folder in which features are cached for later runs.
-            limit: Largest number of samples of each side; they are chosen at random.
-            broken: Whether items that cannot be read are skipped, or end the run.
-            seed: Seed of that choice.
             progress: Whether to show a progress line.
+            **settings: Settings of reading and embedding.
         """
-        settings = EmbedSettings(
-            encoder=encoder,
-            kind=kind,
-            column=column,
-            label=label,
-            size=size,
-            trusted=trusted,
-            device=device,
-            dtype=dtype,
-            store=None if store is None else str(store),
-            limit=limit,
-            broken=broken,
-            seed=seed,
-        )
-        check_embedding(settings)
-        return cls.embed(open_samples(real, "real", settings), settings, progress=progress)
+        found = embed_settings(settings)
+        return cls.embed(open_samples(real, "real", found), found, progress=progress)
 
     @classmethod
     def embed(cls, source: Source, settings: EmbedSettings, *, progress: bool) -> Reference:
@@ -185,13 +138,13 @@ class Reference(Result):
         )
         if self.table is not None and wanted.encoder in (None, "table"):
             return replace(self, embedder=self.table)
-        embedder = _open(self.kind, wanted)
+        embedder = encoder_of(self.kind, wanted)
         if _is_unversioned(embedder) and not _is_same_function(embedder, self.embedder):
             raise InvalidInputError(
                 "The encoder must be the very function that made the reference: a function has no "
                 'weights to compare. Wrap it as Function(..., version="1").'
             )
-        for name, attribute in _IDENTITY.items():
+        for name, attribute in IDENTITY.items():
             found = getattr(embedder, attribute)
             if found != self.encoder[name]:
                 raise InvalidInputError(
@@ -263,29 +216,6 @@ class Reference(Result):
         )
 
 
-def check_embedding(settings: EmbedSettings) -> None:
-    """Settings of reading and embedding must have the right types before anything is read."""
-    check_type("trusted", settings.trusted, bool)
-    check_type("device", settings.device, str)
-    check_choice("dtype", settings.dtype, get_args(Dtype))
-    check_choice("broken", settings.broken, ("skip", "stop"))
-    if settings.store is not None:
-        check_local("store", settings.store)
-    if settings.kind is not None:
-        check_choice("kind", settings.kind, get_args(Kind))
-    for name in ("column", "label"):
-        if getattr(settings, name) is not None:
-            check_type(name, getattr(settings, name), str)
-    for name in ("size", "limit"):
-        if getattr(settings, name) is not None:
-            check_count(name, getattr(settings, name))
-
-
-def identity_of(embedder: Encoder) -> dict[str, str]:
-    """Name, preprocessing and weights of an encoder."""
-    return {key: str(getattr(embedder, name)) for key, name in _IDENTITY.items()}
-
-
 def _table_from(fields: Mapping[str, Any] | None) -> TableEncoder | None:
     if fields is None:
         return None
@@ -305,61 +235,8 @@ def _is_same_function(embedder: Encoder, other: Encoder | None) -> bool:
     return function is getattr(other, "function", None)
 
 
-def open_samples(value: Any, name: str, settings: EmbedSettings) -> Source:
-    """A source of samples, of which there is at least one."""
-    source = open_source(
-        value, name=name, kind=settings.kind, column=settings.column, label=settings.label
-    )
-    if not isinstance(value, Iterator):  # which can be read only once
-        next(iter(source), None)  # an empty source says so
-    return source
-
-
-def open_generated(value: Any, name: str, settings: EmbedSettings) -> Source:
-    """The same for samples of a model, which need not have the labels of the real ones."""
-    try:
-        return open_samples(value, name, settings)
-    except MissingColumnError as error:
-        if error.column != settings.label:
-            raise
-        return open_samples(value, name, replace(settings, label=None))
-
-
-def side_of(found: Embedded, name: str) -> Side:
-    """Embedded samples as a side."""
-    return Side(name=name, features=found.features, ids=found.ids, labels=found.labels)
-
-
-def embed_with(
-    embedder: Encoder, source: Source, name: str, settings: EmbedSettings, *, progress: bool
-) -> Embedded:
-    """Features of a source by an encoder."""
-    return embed_source(
-        source,
-        embedder,
-        name=name,
-        store=None if settings.store is None else FeatureStore(settings.store),
-        limit=settings.limit,
-        broken=settings.broken,
-        seed=settings.seed,
-        progress=progress,
-    )
-
-
-def encoder_for(real: Source, settings: EmbedSettings) -> Encoder:
-    """The encoder that settings ask for; that of a table is fitted on the real samples."""
-    if real.kind == "table" and settings.encoder in (None, "table"):
-        rows = (item.content for item in real if isinstance(item, Sample))
-        return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))
-    return _open(real.kind, settings)
-
-
-def _open(kind: Kind, settings: EmbedSettings) -> Encoder:
-    return open_encoder(
-        settings.encoder,
-        kind=kind,
-        size=settings.size,
-        trusted=settings.trusted,
-        device=settings.device,
-        dtype=settings.dtype,
-    )
+def embed_settings(values: Mapping[str, Any]) -> EmbedSettings:
+    """Checked settings of reading and embedding, of which each must be known."""
+    found = Settings.of(values)
+    check_embedding(found)
+    return EmbedSettings(**{one.name: getattr(found, one.name) for one in fields(EmbedSettings)})

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import warnings
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._decoding import check_types, fits
+from tradeoff._codec import check_types, decode
 from tradeoff._extras import import_extra
 from tradeoff._files import check_local, check_outputs, replacing_files
 from tradeoff.data.base import Broken, Kind
@@ -24,8 +25,8 @@ from tradeoff.exceptions import (
     first_line,
 )
 from tradeoff.features.network import hash_files
-from tradeoff.moments.frechet import Moments
-from tradeoff.neighbors.nearest import OwnNeighbors
+from tradeoff.metrics.moments.frechet import Moments
+from tradeoff.metrics.neighbors.nearest import OwnNeighbors
 from tradeoff.samples import Side
 from tradeoff.settings import EmbedSettings
 
@@ -36,14 +37,25 @@ __all__ = ["is_reference", "read_reference", "write_reference"]
 
 _SCHEMA = "tradeoff.Reference"
 _VERSION = 1
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The fields of a `TableEncoder` in JSON."""
+
+    numbers: list[tuple[str, float, float]]
+    categories: list[tuple[str, list[str]]]
+    optional: list[str]
+
+
 _TYPES: dict[str, Any] = {
     "samples": int,
     "columns": int,
     "kind": Kind,
     "encoder": dict[str, str],
     "settings": dict[str, Any],
-    "broken": list[list[str]],
-    "table": dict[str, list[Any]] | None,
+    "broken": list[tuple[str, str]],
+    "table": _Table | None,
     "checksums": dict[str, str],
 }
 _MOST_ABOUT = 1 << 30  # bytes
@@ -120,8 +132,8 @@ def _read_side(path: Path, shape: tuple[int, int]) -> Side:
         table = file.read(["id", "label", "features"])
     table.validate(full=True)
     ids, labels = (tuple(table.column(name).to_pylist()) for name in ("id", "label"))
-    if not (fits(ids, tuple[str, ...]) and fits(labels, tuple[str | None, ...])):
-        raise TypeError("names and classes must be texts")
+    decode(list(ids), tuple[str, ...])
+    decode(list(labels), tuple[str | None, ...])
     features = table.column("features").combine_chunks()
     values = features.flatten().to_numpy(zero_copy_only=False).reshape(shape)
     if features.null_count or values.dtype.kind != "f" or not np.isfinite(values).all():
@@ -179,20 +191,14 @@ def _check(about: Mapping[str, Any]) -> None:
     elif about["checksum"] != _checksum_of(about):
         raise ValueError("the checksum does not fit")
     for name, hint in _TYPES.items():
-        if not fits(about[name], hint):
-            raise TypeError(f"`{name}` has the wrong type")
-    check_types(EmbedSettings(**about["settings"]))
+        decode(about[name], hint)
+    check_types(about["settings"], EmbedSettings)
+    EmbedSettings(**about["settings"])
     missing = {"encoder", "preprocessing", "weights"} - about["encoder"].keys()
     if missing or about["checksums"].keys() != {_SAMPLES, _DERIVED}:
         raise ValueError("an encoder or a checksum is missing")
-    if about["table"] is not None and not fits(about["table"]["optional"], list[str]):
-        raise TypeError("`optional` of the table has the wrong type")
-    for name, mean, deviation in (about["table"] or {"numbers": []})["numbers"]:
-        if not (fits(name, str) and fits(mean, float) and fits(deviation, float) and deviation):
-            raise TypeError("`numbers` of the table has the wrong type")
-    for name, values in (about["table"] or {"categories": []})["categories"]:
-        if not (fits(name, str) and fits(values, list[str])):
-            raise TypeError("`categories` of the table has the wrong type")
+    if not all(deviation for _, _, deviation in (about["table"] or {"numbers": []})["numbers"]):
+        raise ValueError("a column of the table has no deviation")
 
 
 def _damaged(path: Path, reason: str = "") -> InvalidInputError:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from tradeoff._decoding import build, check_types, decoding, fits, read_fields
+from tradeoff._codec import decode, decoding, write_document
 from tradeoff._extras import import_extra
 from tradeoff._files import check_local, check_outputs, replacing, replacing_files
 from tradeoff._registry import resolve
@@ -18,25 +19,22 @@ from tradeoff.core.curve import PRCurve
 from tradeoff.data.base import Broken
 from tradeoff.data.records import OWN_METADATA
 from tradeoff.evaluation.findings import Finding
-from tradeoff.evaluation.verdict import Outcome, Verdict
+from tradeoff.evaluation.verdict import Verdict
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain import Explanation
-from tradeoff.inference.losses import Loss
 from tradeoff.metrics.score import Score
 from tradeoff.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
-
 __all__ = ["Evaluation", "SampleValues"]
 
-_SCHEMA = "tradeoff.Evaluation"
-_VERSION = 3
 _EXPLANATION = "explanation.json"
-_CURVES = ("curve", "certificate")
 _SIDES = ("real", "generated")
+# What reports show of the provenance.
+_PROVENANCE: dict[str, Any] = {"samples": dict[str, int], "encoder": str, "estimator": str}
+_REPEATS: dict[str, Any] = {
+    **dict.fromkeys(_SIDES, float),
+    "assumed": Literal["copies", "draws"],
+}
 EVALUATION_FILES = (
     "evaluation.json",
     "comparison.json",
@@ -44,17 +42,6 @@ EVALUATION_FILES = (
     *(f"{side}.parquet" for side in _SIDES),
 )
 """Names of the files of a result in its folder."""
-_TYPES: dict[str, Any] = {
-    "scores": dict[str, dict[str, Any]],
-    "findings": list[dict[str, Any]],
-    "warnings": list[str],
-    "verdict": dict[str, Any] | None,
-    "broken": dict[str, list[list[str]]],
-    "settings": dict[str, Any],
-    "provenance": dict[str, Any],
-}
-# What reports show of the provenance.
-_PROVENANCE: dict[str, Any] = {"samples": dict[str, int], "encoder": str, "estimator": str}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +90,8 @@ class SampleValues(Result):
             table = file.read()
             table.validate(full=True)
             ids, labels = (tuple(table.column(name).to_pylist()) for name in ("id", "label"))
-            if not (fits(ids, tuple[str, ...]) and fits(labels, tuple[str | None, ...])):
-                raise TypeError("ids and labels must be texts")
+            decode(list(ids), tuple[str, ...])
+            decode(list(labels), tuple[str | None, ...])
             names = [name for name in table.column_names if name not in ("id", "label")]
             return cls(ids, labels, {name: _values(table.column(name)) for name in names})
 
@@ -164,6 +151,9 @@ class Evaluation(Paged, Result):
         curve.precision, curve.recall, curve.f_score, curve.area.
     """
 
+    _version = 4
+    _unsaved = ("samples", "explanation")
+
     scores: Mapping[str, Score]
     verdict: Verdict | None
     findings: tuple[Finding, ...]
@@ -171,9 +161,9 @@ class Evaluation(Paged, Result):
     curve: PRCurve | None
     certificate: PRCurve | None
     broken: Mapping[str, tuple[Broken, ...]]
-    samples: Mapping[str, SampleValues] | None
     settings: Settings
     provenance: Mapping[str, Any]
+    samples: Mapping[str, SampleValues] | None = None
     explanation: Explanation | None = None
 
     def __getitem__(self, key: str) -> Score:
@@ -190,65 +180,28 @@ class Evaluation(Paged, Result):
         return str(resolve("tradeoff.report.html:html_of")(self))
 
     def to_json(self, *, curves: bool = True) -> str:
-        """Everything but the values of single samples, without loss.
+        """Everything but the values of single samples and the explanation, without loss.
 
         Args:
             curves: Whether the curve and the certificate are included.
         """
-        fields = {
-            "schema": _SCHEMA,
-            "version": _VERSION,
-            "scores": {key: asdict(score) for key, score in self.scores.items()},
-            "verdict": None if self.verdict is None else _verdict_fields(self.verdict),
-            "findings": [asdict(finding) for finding in self.findings],
-            "warnings": list(self.warnings),
-            "broken": {
-                side: [[item.id, item.reason] for item in items]
-                for side, items in self.broken.items()
-            },
-            "settings": self.settings.to_dict(),
-            "provenance": dict(self.provenance),
-        }
-        for name in _CURVES:
-            curve = getattr(self, name)
-            fields[name] = None if curve is None or not curves else json.loads(curve.to_json())
-        return json.dumps(fields, ensure_ascii=False, allow_nan=False, default=_plain)
+        return write_document(self if curves else self.without_curves())
+
+    def without_curves(self) -> Evaluation:
+        """The same without the curve and the certificate."""
+        return replace(self, curve=None, certificate=None)
 
     @classmethod
-    def from_json(
-        cls,
-        text: str,
-        samples: Mapping[str, SampleValues] | None = None,
-        explanation: Explanation | None = None,
-    ) -> Evaluation:
-        """Read what `to_json` wrote."""
-        with decoding("The JSON of an evaluation"):
-            fields = read_fields(text, _SCHEMA, _VERSION, finite=True)
-            for name, hint in _TYPES.items():
-                if not fits(fields[name], hint):
-                    raise TypeError(f"`{name}` has the wrong type")
-            for name, hint in _PROVENANCE.items():
-                if not fits(fields["provenance"][name], hint):
-                    raise TypeError(f"`{name}` of the provenance has the wrong type")
-            curves = {
-                name: None if fields[name] is None else PRCurve.from_json(json.dumps(fields[name]))
-                for name in _CURVES
-            }
-            return cls(
-                scores={key: build(Score, score) for key, score in fields["scores"].items()},
-                verdict=_verdict(fields["verdict"]),
-                findings=tuple(build(Finding, finding) for finding in fields["findings"]),
-                warnings=tuple(fields["warnings"]),
-                broken={
-                    side: tuple(check_types(Broken(*item)) for item in items)
-                    for side, items in fields["broken"].items()
-                },
-                samples=samples,
-                explanation=explanation,
-                settings=check_types(Settings.of(fields["settings"])),
-                provenance=fields["provenance"],
-                **curves,
-            )
+    def _from_fields(cls, **fields: Any) -> Evaluation:
+        about = fields["provenance"]
+        for name, hint in _PROVENANCE.items():
+            decode(about[name], hint)
+        if about["samples"].keys() != set(_SIDES):
+            raise ValueError("provenance: not the sizes of both sides")
+        if (repeats := about.get("curve", {}).get("repeats")) is not None:
+            for name, hint in _REPEATS.items():
+                decode(repeats[name], hint)
+        return cls(**fields)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write ``evaluation.json``, and ``real.parquet`` and ``generated.parquet`` by id.
@@ -279,25 +232,8 @@ class Evaluation(Paged, Result):
         """Read what `save` wrote."""
         folder = Path(folder)
         text = read_saved(folder, "evaluation.json", "an evaluation")
-        return cls.from_json(text, read_samples(folder), read_explanation(folder))
-
-
-def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
-    """The verdict, and its sentences for readers of the file."""
-    return {**asdict(verdict), "sentences": list(verdict.sentences)}
-
-
-def _verdict(fields: dict[str, Any] | None) -> Verdict | None:
-    if fields is None:
-        return None
-    outcomes = {
-        kind: build(
-            Outcome,
-            {**fields[kind], "losses": tuple(build(Loss, one) for one in fields[kind]["losses"])},
-        )
-        for kind in ("precision", "recall")
-    }
-    return check_types(Verdict(level=fields["level"], difference=fields["difference"], **outcomes))
+        samples, explanation = read_samples(folder), read_explanation(folder)
+        return replace(cls.from_json(text), samples=samples, explanation=explanation)
 
 
 def read_saved(folder: Path, name: str, what: str) -> str:
@@ -335,8 +271,3 @@ def _values(column: Any) -> npt.NDArray[Any]:
     if values.dtype.kind not in "fiub" and not all(isinstance(one, str) for one in values):
         raise TypeError("values of samples must be numbers or texts")
     return values
-
-
-def _plain(value: Any) -> Any:
-    """Numbers and arrays of NumPy, tuples and other sequences as JSON knows them."""
-    return value.tolist() if hasattr(value, "tolist") else list(value)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
 from tradeoff._text import in_percent
-from tradeoff.inference.losses import Loss  # noqa: TC001, types of fields are checked when read
+from tradeoff.inference import policy
+from tradeoff.inference.losses import Loss
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from tradeoff.metrics.family import MeasuredCurve
 
 __all__ = ["Outcome", "Verdict", "percent", "rounded_factor", "rounded_inverse", "verdict_of"]
-
-_ASKED = 0.1  # the loss for which a size is advised where nothing is established
-_INVENTED = 20.0
-_STRICTER = 2.0  # a factor that is so many times larger is worth a word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +81,8 @@ class Verdict(Result):
         missing, this would have been found (tested by withholding groups of real samples).
     """
 
+    _derived = ("sentences",)
+
     level: float = 0.95
     difference: float | None = None
     precision: Outcome = field(default_factory=Outcome)
@@ -135,7 +134,7 @@ def _precision_lost(outcome: Outcome, confidence: str) -> str:
         f"{rounded_factor(first.factor)} times rarer than generated data"
     )
     stricter = f"from regions where it is more than {rounded_factor(last.factor)} times rarer"
-    further = f"look invented (more than {_INVENTED:g} times rarer)"
+    further = f"look invented (more than {policy.INVENTED:g} times rarer)"
     return _with_strictest(
         text, outcome, stricter=stricter, alone="they look invented", further=further
     )
@@ -149,7 +148,7 @@ def _recall_lost(outcome: Outcome, confidence: str) -> str:
         "as it should"
     )
     stricter = f"is produced less than {rounded_inverse(last.factor)} as often"
-    further = f"is practically missing (less than {rounded_inverse(_INVENTED)} as often)"
+    further = f"is practically missing (less than {rounded_inverse(policy.INVENTED)} as often)"
     return _with_strictest(
         text, outcome, stricter=stricter, alone="it is practically missing", further=further
     )
@@ -166,11 +165,11 @@ def _with_strictest(text: str, outcome: Outcome, *, stricter: str, alone: str, f
         further: The same for the last one.
     """
     first, last = outcome.losses[0], outcome.losses[-1]
-    if last.factor >= _INVENTED:
+    if last.factor >= policy.INVENTED:
         if last is first:
             return f"{text}: {alone}."
         return f"{text}, and at least {percent(last.at_least)} {further}."
-    if last.factor < _STRICTER * first.factor:
+    if last.factor < policy.STRICTER * first.factor:
         return f"{text}."
     return f"{text}, and at least {percent(last.at_least)} {stricter}."
 
@@ -202,8 +201,8 @@ def _open(outcome: Outcome) -> str:
                 "samples, was not detected. "
             )
         return (
-            f"inconclusive. {seen}Detecting a loss of {_ASKED:.0%} takes {outcome.advised} on each "
-            "side."
+            f"inconclusive. {seen}Detecting a loss of {policy.ASKED:.0%} takes {outcome.advised} "
+            "on each side."
         )
     return "no loss was found, but none is ruled out."
 
@@ -224,7 +223,7 @@ def verdict_of(curve: MeasuredCurve, sizes: Mapping[str, int], level: float) -> 
         if at_most is None and diagnosis.controls:
             unseen = max(control.share for control in diagnosis.controls)
         if diagnosis.decisive_count is not None:
-            needed = _round_up(diagnosis.decisive_count / _ASKED)
+            needed = _round_up(diagnosis.decisive_count / policy.ASKED)
             enough = needed if needed > min(sizes.values()) else None
     return Verdict(
         level=level,

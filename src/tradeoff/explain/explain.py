@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._sides import Sides
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.explain.classes import class_losses, classes_of
 from tradeoff.explain.closest import closest_pairs
 from tradeoff.explain.filtering import filtering_of
@@ -25,6 +24,7 @@ from tradeoff.explain.previews import contents_of, preview_of
 from tradeoff.explain.result import ClosePair, Example, Explanation, Group, GroupedLoss
 from tradeoff.explain.shares import Flagged
 from tradeoff.features.table import TableEncoder
+from tradeoff.inference import policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from tradeoff.samples import Pair
 
 __all__ = ["explain_pair"]
-
-_CLEAR = 5.0  # a larger factor flags fewer samples, a smaller one more that are not missing
 
 
 def explain_pair(
@@ -66,8 +64,8 @@ def explain_pair(
         level: Confidence level of the limits.
         seed: Seed of everything random.
     """
-    missed = _flagged("recall", losses.recall, 1.0 / HEADLINE_RECALL_LAM, single)
-    invented = _flagged("precision", losses.precision, HEADLINE_PRECISION_LAM, single)
+    missed = _flagged("recall", losses.recall, 1.0 / policy.RECALL_LAM, single)
+    invented = _flagged("precision", losses.precision, policy.PRECISION_LAM, single)
     places = coordinates_of(pair, single)
     found = [form_groups(places, single, one, level=level, seed=seed) for one in (missed, invented)]
     shown = _Shown.of(pair, places, [one for one in found if one is not None], sources, encoder)
@@ -100,7 +98,7 @@ def _flagged(
     What is established at a larger factor is so at 5, too. Without an established one it is that of
     the headline score.
     """
-    clear = sorted({min(loss.factor, _CLEAR) for loss in losses}, reverse=True)
+    clear = sorted({min(loss.factor, policy.CLEAR_FACTOR) for loss in losses}, reverse=True)
     factors = clear or [headline]
     candidates = [Flagged(kind, factor) for factor in factors]
     return next((one for one in candidates if flags_enough(one, single)), candidates[0])

@@ -18,9 +18,8 @@ from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.explain.result import Filtered
 from tradeoff.inference.intervals import curve_interval
 from tradeoff.ratio.base import thin
-from tradeoff.ratio.calibrated import calibrated_ratio
+from tradeoff.ratio.calibration import calibrated_ratio
 from tradeoff.ratio.registry import find_estimator
-from tradeoff.ratio.stack import combines
 
 if TYPE_CHECKING:
     from tradeoff._validation import FloatArray
@@ -83,7 +82,7 @@ def _log_ratios(
 ) -> Sides[FloatArray]:
     """Log-ratios of the counted samples by an estimator fitted on others."""
     model = find_estimator(estimator)
-    if combines(model):  # its combination is a calibration
+    if model.combines:  # its combination is a calibration
         ratio: Any = model.fit(**data, seed=seed)
     else:
         # Another seed than that of the split, which has chosen these samples by their content.

@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from tradeoff._sides import Sides
 from tradeoff._threads import single_threaded
 from tradeoff.explain.shares import Counted, Flagged, count_parts
+from tradeoff.inference import policy
 from tradeoff.ratio.base import MOST_COMPONENTS, Projection, squared_distances
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Formed", "coordinates_of", "examples_of", "form_groups", "nearest_of_other"]
 
 _MOST_GROUPS = 8
-_FEWEST = 12  # flagged samples of the forming half per group
 _STABLE, _FAIRLY_STABLE = 0.8, 0.5  # adjusted Rand index between fits to two halves
 _TRIALS = 4
 _EXAMPLES = 8
@@ -97,7 +97,7 @@ def form_groups(
 
 def flags_enough(flagged: Flagged, single: CurveEstimate) -> bool:
     """Whether the half that forms groups has enough samples in question for one group."""
-    return int(flagged(_training_log_ratios(flagged, single)).sum()) >= _FEWEST
+    return int(flagged(_training_log_ratios(flagged, single)).sum()) >= policy.FEWEST_FLAGGED
 
 
 def _training_log_ratios(flagged: Flagged, single: CurveEstimate) -> FloatArray:
@@ -111,7 +111,7 @@ def _cluster(x: FloatArray, seed: int) -> KMeans:
     distinct = np.unique(x, axis=0)
     if len(distinct) < len(x):
         x = distinct
-    most = min(_MOST_GROUPS, len(x) // _FEWEST)
+    most = min(_MOST_GROUPS, len(x) // policy.FEWEST_FLAGGED)
     agreement = {count: _agreement(x, count, seed) for count in range(2, most + 1)}
     stable = [count for count, found in agreement.items() if found >= _STABLE]
     count = max(stable, default=1)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from tradeoff.inference import policy
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["class_name", "rule_name", "words_name"]
 
-_MOSTLY = 0.5
 _WORDS = 5
 _PRIOR = 500.0  # pseudo-counts of the background
 _DEPTH = 2
@@ -35,7 +36,7 @@ def class_name(labels: Sequence[str | None], members: npt.NDArray[np.intp]) -> s
         f"{'no class' if name is None else name} ({count / len(members):.0%})"
         for name, count in sorted(found.items(), key=lambda one: (-one[1], str(one[0])))[:2]
     ]
-    if max(found.values()) / len(members) >= _MOSTLY:
+    if max(found.values()) / len(members) >= policy.MOSTLY:
         return names[0]
     return ", ".join(names)
 

@@ -19,6 +19,7 @@ from tradeoff._validation import FloatArray, check_share, check_slopes, check_ty
 from tradeoff.core.counts import HeldOutCounts
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.held_out import HeldOutLogRatios
+from tradeoff.inference import policy
 from tradeoff.inference.rejections import Rejections, rejections
 from tradeoff.inference.shares import normal_quantile, wilson_distances
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CurveInterval", "curve_interval"]
 
-_NEAR_IDENTITY = 2.0**0.5
 _DRAWS = 4000
 
 
@@ -144,7 +144,7 @@ def curve_interval(
     below = np.hypot(slopes * below_b, below_a)
     above = np.hypot(slopes * above_b, above_a)
     near_identity = value + above >= np.minimum(1.0, slopes)
-    widened = np.where(near_identity | always_widen, _NEAR_IDENTITY, 1.0)
+    widened = np.where(near_identity | always_widen, policy.NEAR_IDENTITY, 1.0)
     limits = np.stack((np.maximum(value - widened * below, 0.0), value + widened * above), axis=1)
     return CurveInterval(lam=slopes, level=level, precision=limits, simultaneous=simultaneous)
 

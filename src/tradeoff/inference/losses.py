@@ -18,6 +18,7 @@ from tradeoff._result import Result
 from tradeoff._validation import check_share
 from tradeoff.core.counts import COUNTED_SLOPES, HeldOutCounts
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
 from tradeoff.inference.intervals import curve_interval
 
 if TYPE_CHECKING:
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
     from tradeoff.core.held_out import HeldOutLogRatios
 
 __all__ = ["Loss", "Losses", "established_losses", "judged_factor"]
-
-_MARGIN = 1.5
-_SMALLEST_CURVE = 0.02
-_FURTHER = (5.0, 20.0)
-_SMALLEST_LOSS = 0.001  # a smaller lower limit says nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +112,7 @@ def established_losses(
     )
     apart = 1.0 - float(at_one.precision[0, 1])
     judged = judged_factor(held_out)
-    factors = [judged, *(further for further in _FURTHER if further > judged)]
+    factors = [judged, *(further for further in policy.FURTHER_FACTORS if further > judged)]
     precision, recall = (
         _first_established(factors, 1.0 - limits[:, 1])
         for limits in (
@@ -127,7 +123,7 @@ def established_losses(
     shares = [apart, *(loss.at_least for loss in (*precision, *recall))]
     # Every loss is a difference, also where the test of the difference alone is weaker.
     return Losses(
-        difference=max(shares) if max(shares) >= _SMALLEST_LOSS else None,
+        difference=max(shares) if max(shares) >= policy.SMALLEST_LOSS else None,
         precision=precision,
         recall=recall,
     )
@@ -135,7 +131,9 @@ def established_losses(
 
 def judged_factor(held_out: HeldOutLogRatios | HeldOutCounts) -> float:
     """The slope at which precision is judged, and the inverse of that for recall."""
-    factor = _MARGIN / float(np.clip(held_out.curve().precision(1.0), _SMALLEST_CURVE, 1.0))
+    factor = policy.JUDGED_MARGIN / float(
+        np.clip(held_out.curve().precision(1.0), policy.SMALLEST_CURVE, 1.0)
+    )
     if isinstance(held_out, HeldOutCounts):  # the next slope at which errors are counted
         factor = float(COUNTED_SLOPES[np.searchsorted(COUNTED_SLOPES, factor)])
     return factor
@@ -145,7 +143,7 @@ def _first_established(factors: list[float], shares: npt.NDArray[np.float64]) ->
     """Losses in their order, up to the first that is not established."""
     found = []
     for factor, share in zip(factors, shares, strict=True):
-        if share < _SMALLEST_LOSS:
+        if share < policy.SMALLEST_LOSS:
             break
         found.append(Loss(factor=factor, at_least=float(share)))
     return tuple(found)

@@ -11,6 +11,7 @@ from tradeoff._sides import Sides
 from tradeoff.core.counts import HeldOutCounts, called_of, held_by, places_of
 from tradeoff.core.law import scale_weights
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from tradeoff.core.held_out import HeldOutLogRatios
 
 __all__ = ["Rejections", "rejections"]
-
-_FEWEST_GROUPS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ class Rejections:
         not_all = called < members * (1 - 1e-12)
         disagree = np.minimum(some.sum(0), not_all.sum(0))
         spread = (deviations**2).sum(0) * groups / max(groups - 1, 1)
-        known = (disagree >= _FEWEST_GROUPS) & (spread > 0)
+        known = (disagree >= policy.FEWEST_GROUPS) & (spread > 0)
         size = share * (1.0 - share) / np.where(known, spread, 1.0)
         return cls(
             share,

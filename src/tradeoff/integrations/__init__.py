@@ -5,3 +5,16 @@ Each lives in the module named after its framework, `tradeoff.integrations.torch
 """
 
 __all__: list[str] = []
+
+LOGGED = {
+    "metrics": (
+        "curve.precision",
+        "curve.recall",
+        "knn.precision",
+        "knn.recall",
+        "knn.density",
+        "knn.coverage",
+    ),
+    "diagnose": False,
+}
+"""Settings of a training loop, which has no time for a diagnosis, unless others are chosen."""

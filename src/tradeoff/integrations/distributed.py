@@ -8,10 +8,10 @@ import numpy as np
 
 from tradeoff._extras import import_extra
 from tradeoff._validation import check_type
-from tradeoff.curves.state import CountingState
+from tradeoff.counting.state import CountingState
 
 if TYPE_CHECKING:
-    from tradeoff.curves.plan import CountingPlan
+    from tradeoff.counting.plan import CountingPlan
 
 __all__ = ["merge_across_processes"]
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tradeoff._extras import import_extra
 from tradeoff._validation import check_count
 from tradeoff.evaluation import Evaluation, Reference
-from tradeoff.evaluation.pipeline import evaluate_sources
-from tradeoff.integrations.settings import LOGGED, logged_settings
+from tradeoff.evaluation.pipeline import checked, evaluate_sources
+from tradeoff.integrations import LOGGED
 from tradeoff.report import PRCurveDisplay
+from tradeoff.settings import Keywords, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import lightning.pytorch as pl
     import numpy.typing as npt
@@ -39,11 +40,9 @@ class TradeoffCallback(Callback):
         real: Features of validation samples, shape (n, d).
         generate: Function from the module to features of generated samples, shape (m, d).
         every: Number of epochs from one evaluation to the next.
-        metrics: Keys or families of the metrics that are logged.
-        k: Rank k of the neighbor that a neighborhood reaches.
-        estimator: Estimator of the likelihood ratio behind the curve.
-        seed: Seed of everything random.
         prefix: Prefix of the names under which scores are logged.
+        settings: Settings of :func:`~tradeoff.evaluate`, such as `metrics` and `k`; known losses
+            are not planted unless `diagnose` is true.
 
     Example:
         >>> import numpy as np
@@ -61,13 +60,10 @@ class TradeoffCallback(Callback):
         real: npt.ArrayLike,
         generate: Callable[[Any], Any],
         every: int = 1,
-        metrics: Sequence[str] = LOGGED,
-        k: int = 5,
-        estimator: Any = "stack",
-        seed: int = 0,
         prefix: str = "tradeoff/",
+        **settings: Unpack[Keywords],
     ) -> None:
-        self.settings = logged_settings(metrics=metrics, k=k, estimator=estimator, seed=seed)
+        self.settings = checked(Settings.of({**LOGGED, **settings}))
         self.reference = Reference.make(real, kind="features", progress=False)
         self.generate = generate
         self.every = check_count("every", every)

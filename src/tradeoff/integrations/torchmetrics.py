@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff.evaluation.pipeline import evaluate_sources
+from tradeoff.evaluation.pipeline import checked, evaluate_sources
 from tradeoff.exceptions import InvalidInputError, UndefinedError
-from tradeoff.integrations.settings import LOGGED, logged_settings
+from tradeoff.integrations import LOGGED
+from tradeoff.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from tradeoff.evaluation import Evaluation
 
@@ -33,12 +35,9 @@ class TradeoffMetric(Metric):
     Args:
         encoder: Function from samples to features of shape (n, d); None if `update` gets features.
             A module is put into evaluation mode, so that features do not depend on batches.
-        metrics: Keys or families of the metrics.
-        k: Rank k of the neighbor that a neighborhood reaches.
-        estimator: Estimator of the likelihood ratio behind the curve.
-        seed: Seed of everything random.
         reset_real: Whether `reset` forgets real samples, too.
-        options: Options of `torchmetrics.Metric`.
+        options: Settings of :func:`~tradeoff.evaluate`, such as `metrics` and `k`, and options of
+            `torchmetrics.Metric`; known losses are not planted unless `diagnose` is true.
 
     Example:
         >>> import torch
@@ -62,16 +61,14 @@ class TradeoffMetric(Metric):
         self,
         encoder: Callable[[Any], torch.Tensor] | None = None,
         *,
-        metrics: Sequence[str] = LOGGED,
-        k: int = 5,
-        estimator: Any = "stack",
-        seed: int = 0,
         reset_real: bool = True,
         **options: Any,
     ) -> None:
+        known = {one.name for one in fields(Settings)} & options.keys()
+        chosen = {name: options.pop(name) for name in known}
         super().__init__(**options)
         self.encoder = encoder
-        self.settings = logged_settings(metrics=metrics, k=k, estimator=estimator, seed=seed)
+        self.settings = checked(Settings.of({**LOGGED, **chosen}))
         self.reset_real = reset_real
         self.last: Evaluation | None = None
         self.add_state("real", default=[], dist_reduce_fx="cat")

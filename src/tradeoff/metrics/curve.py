@@ -11,11 +11,11 @@ from scipy.stats import t as student
 from tradeoff._sides import Sides
 from tradeoff.core.divergence.mixture import FrontierIntegral
 from tradeoff.core.frontier_area import mauve
-from tradeoff.core.headline import HEADLINE_SLOPES
 from tradeoff.core.held_out import HeldOutLogRatios
-from tradeoff.curves.diagnosis import FEWEST_SAMPLES, diagnose_pair
+from tradeoff.curves.diagnosis import diagnose_pair
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
 from tradeoff.curves.repeats import Repeats
+from tradeoff.inference import policy
 from tradeoff.metrics.family import Measured, MeasuredCurve, Request
 from tradeoff.metrics.score import Score
 
@@ -51,7 +51,7 @@ def measure(pair: Pair, request: Request) -> Measured:
         )
     estimate = estimate_curve(pair, folds=request.folds, **options)
     curve = MeasuredCurve(estimate=estimate, band=estimate.with_band(level=request.level))
-    if min(pair.sizes.values()) < FEWEST_SAMPLES:
+    if min(pair.sizes.values()) < policy.FEWEST_CONTROLLED:
         return _measured(estimate, curve, request)
     if request.diagnose:
         found = diagnose_pair(pair, folds=request.folds, level=request.level, **options)
@@ -95,7 +95,7 @@ def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
         )
     else:
         name = key.partition(".")[2]
-        value, low, high = curve.estimate.shown(name, HEADLINE_SLOPES[name], level=level)
+        value, low, high = curve.estimate.shown(name, policy.HEADLINE[name], level=level)
     low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
     return Score(value=float(value or 0.0), low=low, high=high, expected=expected)
 

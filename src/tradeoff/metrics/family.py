@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
 
 from tradeoff._extras import import_extra
 from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff._sides import Sides
+from tradeoff.core.curve import PRCurve
+from tradeoff.curves import CurveEstimate, Diagnosis
+from tradeoff.curves.counted import CountedCurve
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.metrics.registry import FAMILIES
+from tradeoff.inference import policy
+from tradeoff.inference.shares import normal_quantile
+from tradeoff.metrics.registry import FAMILIES, find_metric
+from tradeoff.metrics.score import Baseline, Score
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    from tradeoff.core.curve import PRCurve
-    from tradeoff.curves import CurveEstimate, Diagnosis
-    from tradeoff.curves.counted import CountedCurve
     from tradeoff.metrics.registry import Family
-    from tradeoff.metrics.score import Score
     from tradeoff.samples import Pair
 
-__all__ = ["Measured", "MeasuredCurve", "Request", "check_families", "measure"]
+__all__ = [
+    "Measured",
+    "MeasuredCurve",
+    "Request",
+    "baseline_of",
+    "check_families",
+    "measure",
+    "part_sizes",
+    "score_of",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +127,74 @@ class Measured(Result):
             curve=self.curve if other.curve is None else other.curve,
             has_few_values=self.has_few_values or other.has_few_values,
         )
+
+
+def score_of(
+    key: str,
+    value: float,
+    limits: tuple[float | None, float | None],
+    pair: Pair,
+    request: Request,
+) -> Score:
+    """A score with its baseline.
+
+    Args:
+        key: Key of the metric.
+        value: Its value.
+        limits: Its confidence limits; None where no valid interval is known.
+        pair: Samples.
+        request: Rank of neighbors, seed and confidence level.
+    """
+    baseline, metric = baseline_of(key, pair, request), find_metric(key)
+    score = Score(value=value, low=limits[0], high=limits[1])
+    if baseline is None or metric is None:
+        return score
+    if not baseline.error:
+        return replace(score, expected=baseline.value)
+    least, most = metric.range
+    distance = normal_quantile(request.level) * baseline.error
+    return replace(
+        score,
+        expected=baseline.value,
+        expected_low=max(baseline.value - distance, least),
+        expected_high=min(baseline.value + distance, most),
+    )
+
+
+def baseline_of(key: str, pair: Pair, request: Request) -> Baseline | None:
+    """The baseline of a metric for the sizes of a pair, from its real samples alone.
+
+    It is always that of the given numbers of samples: a closed form, the real samples each left
+    out of the others, or a value between parts of the real samples that is extrapolated with its
+    error.
+
+    Args:
+        key: Key of the metric.
+        pair: Samples; of the generated ones only the number is used.
+        request: Rank of neighbors and seed.
+
+    Returns:
+        The baseline; None for a metric that declares none, and with fewer real samples than it
+        requires.
+    """
+    metric = find_metric(key)
+    if metric is None or metric.expected is None:
+        return None
+    if len(pair.real) < max(metric.fewest_real, metric.fewest_ranks * (request.k + 1)):
+        return None
+    size = len(pair.generated)
+    if metric.needs_real and size > policy.SAME_SIZE * len(pair.real):
+        return None
+    what = (key, "baseline", size, request.k, request.seed)
+    make = resolve(metric.expected)
+    found: Baseline | None = pair.real.remember(what, lambda: make(pair.real, size, request))
+    return found
+
+
+def part_sizes(n: int, size: int) -> tuple[int, int]:
+    """Sizes of two parts of n samples with the ratio of both sides; halves if n is the smaller."""
+    other = max(2, round(n * size / (n + size))) if size < n else n // 2
+    return n - other if size < n else other, other
 
 
 def check_families(keys: Sequence[str]) -> None:

@@ -28,6 +28,13 @@ class Metric:
         range: Smallest and largest possible value.
         side: Side whose samples carry its values, "real" or "generated"; None if neither does.
         on_request: Whether it is measured only if it is named, and not with its family.
+        expected: Function of the real `Side`, the number of generated samples and the `Request`
+            that returns the `Baseline`, or None where there is none; or where it is, as
+            ``package.module:name``. None for a metric without a baseline.
+        fewest_real: Smallest number of real samples with which it has a baseline.
+        fewest_ranks: The same in multiples of k + 1, for metrics of neighbors.
+        needs_real: Whether it has no baseline if there are more generated than real samples, since
+            parts of the real samples would be too small.
 
     Example:
         >>> from tradeoff.metrics import Metric
@@ -41,6 +48,10 @@ class Metric:
     range: tuple[float, float] = (0.0, 1.0)
     side: Literal["real", "generated"] | None = None
     on_request: bool = False
+    expected: Any = None
+    fewest_real: int = 1
+    fewest_ranks: int = 0
+    needs_real: bool = False
 
     @property
     def family(self) -> str:
@@ -92,7 +103,10 @@ class Family:
                 )
 
 
-_NEIGHBORS = "tradeoff.metrics.neighbors:measure"
+_NEIGHBORS = "tradeoff.metrics.neighbors.family:measure"
+_OF_NEIGHBORS = "tradeoff.metrics.neighbors.baselines:expected_"
+_OF_MOMENTS = "tradeoff.metrics.moments.family:expected_"
+_OF_COPIES = "tradeoff.metrics.copies:expected_"
 _TORCH = ("torch", "torch")
 _UNBOUNDED = (0.0, math.inf)
 
@@ -134,21 +148,36 @@ FAMILIES: Registry[Family] = Registry(
                     "knn.precision",
                     "generated samples inside a real neighborhood",
                     side="generated",
+                    expected=f"{_OF_NEIGHBORS}precision",
+                    fewest_ranks=2,
                 ),
-                Metric("knn.recall", "real samples inside a generated neighborhood", side="real"),
+                Metric(
+                    "knn.recall",
+                    "real samples inside a generated neighborhood",
+                    side="real",
+                    expected=f"{_OF_NEIGHBORS}recall",
+                    fewest_ranks=2,
+                    needs_real=True,
+                ),
                 Metric(
                     "knn.density",
                     "real neighborhoods around a generated sample; may exceed 1",
                     range=_UNBOUNDED,
                     side="generated",
+                    expected=f"{_OF_NEIGHBORS}density_of",
                 ),
                 Metric(
-                    "knn.coverage", "real neighborhoods that hold a generated sample", side="real"
+                    "knn.coverage",
+                    "real neighborhoods that hold a generated sample",
+                    side="real",
+                    expected=f"{_OF_NEIGHBORS}coverage_of",
                 ),
                 Metric(
                     "knn.authenticity",
                     "generated samples that are not too close to a real one",
                     side="generated",
+                    expected=f"{_OF_NEIGHBORS}authenticity",
+                    fewest_ranks=2,
                 ),
                 Metric(
                     "knn.realism",
@@ -156,6 +185,8 @@ FAMILIES: Registry[Family] = Registry(
                     range=_UNBOUNDED,
                     side="generated",
                     on_request=True,
+                    expected=f"{_OF_NEIGHBORS}realism",
+                    fewest_real=1000,  # a median over samples left out in turn is biased
                 ),
             ),
             by_default=True,
@@ -165,8 +196,22 @@ FAMILIES: Registry[Family] = Registry(
             "clipped",
             _NEIGHBORS,
             (
-                Metric("clipped.density", "density, robust to outliers", side="generated"),
-                Metric("clipped.coverage", "coverage, robust to outliers", side="real"),
+                Metric(
+                    "clipped.density",
+                    "density, robust to outliers",
+                    side="generated",
+                    expected=f"{_OF_NEIGHBORS}clipped_density",
+                    fewest_ranks=4,
+                    needs_real=True,
+                ),
+                Metric(
+                    "clipped.coverage",
+                    "coverage, robust to outliers",
+                    side="real",
+                    expected=f"{_OF_NEIGHBORS}clipped_coverage",
+                    fewest_ranks=4,
+                    needs_real=True,
+                ),
             ),
             extra=_TORCH,
         ),
@@ -175,21 +220,31 @@ FAMILIES: Registry[Family] = Registry(
             _NEIGHBORS,
             (
                 Metric(
-                    "cover.precision", "generated samples surrounded by real ones", side="generated"
+                    "cover.precision",
+                    "generated samples surrounded by real ones",
+                    side="generated",
+                    expected=f"{_OF_NEIGHBORS}cover_precision",
                 ),
-                Metric("cover.recall", "real samples surrounded by generated ones", side="real"),
+                Metric(
+                    "cover.recall",
+                    "real samples surrounded by generated ones",
+                    side="real",
+                    expected=f"{_OF_NEIGHBORS}cover_recall",
+                ),
             ),
             extra=_TORCH,
         ),
         Family(
             "frechet",
-            "tradeoff.metrics.moments:measure_frechet",
+            "tradeoff.metrics.moments.family:measure_frechet",
             (
                 Metric(
                     "frechet.distance",
                     "distance between Gaussian fits; 0 is best",
                     "lower",
                     _UNBOUNDED,
+                    expected=f"{_OF_MOMENTS}frechet",
+                    fewest_real=20,
                 ),
             ),
             by_default=True,
@@ -197,13 +252,14 @@ FAMILIES: Registry[Family] = Registry(
         ),
         Family(
             "kernel",
-            "tradeoff.metrics.moments:measure_kernel",
+            "tradeoff.metrics.moments.family:measure_kernel",
             (
                 Metric(
                     "kernel.distance",
                     "unbiased kernel distance; 0 is best",
                     "lower",
                     (-math.inf, math.inf),
+                    expected=f"{_OF_MOMENTS}kernel",
                 ),
             ),
             by_default=True,
@@ -217,12 +273,14 @@ FAMILIES: Registry[Family] = Registry(
                     "generated samples identical to a real one",
                     "lower",
                     side="generated",
+                    expected=f"{_OF_COPIES}copies_of_real",
                 ),
                 Metric(
                     "copies.within",
                     "generated samples identical to an earlier one",
                     "lower",
                     side="generated",
+                    expected=f"{_OF_COPIES}copies_within",
                 ),
             ),
             by_default=True,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tradeoff._result import Result
 
-__all__ = ["Score", "number"]
+__all__ = ["Baseline", "Score", "number"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +62,19 @@ class Score(Result):
     def expected_text(self) -> str:
         """The baseline as text; empty without one."""
         return "" if self.expected is None else number(self.expected)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The mean of a metric when both sets come from the real data.
+
+    Args:
+        value: The mean.
+        error: Its standard error; 0 for a closed form.
+    """
+
+    value: float
+    error: float = 0.0
 
 
 def number(value: float) -> str:

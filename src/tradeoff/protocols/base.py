@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from tradeoff._result import Result
 from tradeoff._sides import by_name
 from tradeoff._validation import check_choice, check_seed
-from tradeoff.neighbors.support import FOUR
+from tradeoff.core.curve import PRCurve
+from tradeoff.metrics.neighbors.support import FOUR
 from tradeoff.protocols.neighbors import NeighborRecipe
 from tradeoff.protocols.sajjadi import Sajjadi2018
 from tradeoff.protocols.simon import Simon2019
 from tradeoff.protocols.text import LeBronnec2024, Pillutla2021
 from tradeoff.provenance import software_versions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tradeoff.core.curve import PRCurve
 
 __all__ = ["PROTOCOLS", "Published", "Reproduction", "reproduce"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tradeoff.neighbors.metrics import METRIC_KEYS
-from tradeoff.neighbors.support import support_metrics
+from tradeoff.metrics.neighbors.metrics import METRIC_KEYS
+from tradeoff.metrics.neighbors.support import support_metrics
 
 __all__ = ["NeighborRecipe"]
 

@@ -1,5 +1,5 @@
 from .base import Estimator, LogRatio
-from .calibrated import Calibrated, Reliability, calibrated_ratio, reliability
+from .calibration import Calibrated, Reliability, calibrated_ratio, reliability
 from .classifier import Classifier
 from .discriminator import Discriminator
 from .frozen import FrozenRule

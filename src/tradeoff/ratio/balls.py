@@ -15,6 +15,8 @@ from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_choice, check_count, check_features
 from tradeoff.ratio.base import (
     PREDICTED_AT_ONCE,
+    Estimator,
+    FittedRatio,
     count_log_ratio,
     in_padded_blocks,
     squared_distances,
@@ -27,7 +29,7 @@ _KINDS = ("improved", "kernel", "coverage")
 
 
 @dataclass(frozen=True)
-class BallCounts:
+class BallCounts(Estimator):
     r"""Balls of each side that hold a sample; distances are those of the features as given.
 
     Balls of the kind "improved" grow where samples are rare. Like the metrics that they come from,
@@ -78,7 +80,7 @@ class BallCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class BallLogRatio:
+class BallLogRatio(FittedRatio):
     """Training samples of both sides, and the squared radii of balls around them, if there are."""
 
     center: FloatArray

@@ -1,27 +1,30 @@
 r"""What estimators of :math:`\log p/q` share.
 
 An estimator is a frozen configuration whose ``fit(real=, generated=, seed=)`` returns a log-ratio:
-an object that maps samples to :math:`\log p/q`. Roles are keywords, seeds are explicit.
+an object that maps samples to :math:`\log p/q`. Roles are keywords, seeds are explicit. What an
+estimator can do besides, in a stack or in a frozen rule, are methods of `Estimator` with defaults.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import eigh, qr
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from tradeoff.exceptions import InvalidInputError
 
-    import numpy.typing as npt
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from tradeoff._validation import FloatArray
 
-__all__ = ["Estimator", "LogRatio"]
+__all__ = ["Adapted", "Estimator", "FittedRatio", "LogRatio", "Part"]
 
 T = TypeVar("T", bound=np.generic)
+Floats = npt.NDArray[np.float32]
 
 MOST_COMPONENTS = 64
 """Above this many columns, estimators of densities and trees see principal components."""
@@ -55,8 +58,62 @@ class LogRatio(Protocol):
         """Log p/q of samples of shape (n, d), shape (n,)."""
 
 
-class Estimator(Protocol):
-    """A configuration that fits a log-ratio to samples.
+class FittedRatio:
+    """A log-ratio that an estimator has fitted, and what a stack or a frozen rule needs of it."""
+
+    def log_ratio(self, x: FloatArray) -> FloatArray:
+        """Log p/q of samples of shape (n, d), shape (n,)."""
+        raise NotImplementedError
+
+    def log_ratio_of_each(self, x: FloatArray) -> FloatArray:
+        """Log p/q by each of several fits, shape (n, fits), which a stack combines."""
+        return self.log_ratio(x)[:, None]
+
+    def to_arrays(self, project: Projection) -> dict[str, npt.NDArray[Any]]:
+        """Arrays of which `Estimator.part` is made, for columns as `project` makes them."""
+        raise InvalidInputError(f"{type(self).__name__} cannot be frozen.")
+
+
+class Part:
+    """A fitted log-ratio of plain arrays, applied to blocks of rows in single precision.
+
+    A subclass is a dataclass whose fields are arrays, so that it is saved and loaded without
+    running code. Rows are standardized before.
+    """
+
+    kind: ClassVar[str]
+    """Name under which it is saved."""
+    is_wide: ClassVar[bool] = False
+    """Whether it sees all columns, rather than the projected ones."""
+    by_columns: ClassVar[bool] = False
+    """Whether it is applied to columns of a large block at once, shape (k, n)."""
+    is_hint: ClassVar[bool] = False
+    """Whether its scores are hints, rather than log-ratios."""
+
+    @property
+    def outputs(self) -> int:
+        """Number of log-ratios of a sample."""
+        return 1
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """A part of arrays by the names of its fields."""
+        return cls(**arrays)
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Its arrays by name."""
+        return dict(vars(self))
+
+    def __call__(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Scores of shape (n, outputs)."""
+        raise NotImplementedError
+
+
+class Estimator:
+    """A configuration that fits a log-ratio to samples; the base class of estimators.
+
+    Only `fit` must be written. The rest has defaults that are right for an estimator that is used
+    alone, or in a stack.
 
     Example:
         >>> import numpy as np
@@ -70,8 +127,69 @@ class Estimator(Protocol):
         True
     """
 
-    def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> LogRatio:
+    projects: ClassVar[bool] = False
+    """Whether it sees principal components in place of more than 64 columns."""
+    combines: ClassVar[bool] = False
+    """Whether it has members whose scores are combined."""
+    part: ClassVar[type[Part] | None] = None
+    """What its fitted log-ratio becomes in a frozen rule; None if it cannot be frozen."""
+    most_rows: int | None = None
+    """Rows of each side that it uses at most."""
+
+    def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> FittedRatio:
         """Fit on samples of shape (n, d) and (m, d)."""
+        raise NotImplementedError
+
+    def fit_projected(self, *, real: FloatArray, generated: FloatArray, seed: int) -> FittedRatio:
+        """Fit on columns that are projected already."""
+        return self.fit(real=real, generated=generated, seed=seed)
+
+    def with_share(self, share: float) -> Estimator:
+        """One of several fits whose mean is taken: with fewer rows if it is slow to apply."""
+        return self
+
+    def cheaper(self) -> Estimator:
+        """What takes its place in a frozen stack, where a sample must cost little."""
+        return self
+
+    def counting_values(self) -> Estimator:
+        """What takes its place where samples repeat few values."""
+        return self
+
+    @property
+    def name(self) -> str:
+        """Name of its class."""
+        return type(self).__name__
+
+
+@dataclass(frozen=True, repr=False)
+class Adapted(Estimator):
+    """An estimator from another package, which has only `fit`."""
+
+    estimator: Any
+
+    def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> FittedRatio:
+        """Fit on samples of shape (n, d) and (m, d)."""
+        return AdaptedRatio(self.estimator.fit(real=real, generated=generated, seed=seed))
+
+    @property
+    def name(self) -> str:
+        """Name of its class."""
+        return type(self.estimator).__name__
+
+    def __repr__(self) -> str:
+        return repr(self.estimator)
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptedRatio(FittedRatio):
+    """A log-ratio from another package."""
+
+    ratio: LogRatio
+
+    def log_ratio(self, x: FloatArray) -> FloatArray:
+        """Log p/q of samples of shape (n, d)."""
+        return self.ratio.log_ratio(x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +318,11 @@ def squared_distances(x: npt.NDArray[Any], centers: npt.NDArray[Any]) -> npt.NDA
     squares += np.einsum("ij,ij->i", x, x)[:, None]
     squares += np.einsum("ij,ij->i", centers, centers)
     return np.asarray(np.maximum(squares, 0.0, out=squares))
+
+
+def singles(values: npt.ArrayLike) -> Floats:
+    """Values in single precision."""
+    return np.asarray(values, np.float32)
 
 
 def count_log_ratio(

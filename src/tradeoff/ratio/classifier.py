@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from tradeoff._validation import FloatArray, check_features
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.base import Standardizer
+from tradeoff.ratio.base import Estimator, FittedRatio, Standardizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ _SMALLEST_PROBABILITY = 1e-9
 
 
 @dataclass(frozen=True)
-class Classifier:
+class Classifier(Estimator):
     """A scikit-learn classifier on standardized columns.
 
     Args:
@@ -69,7 +69,7 @@ class Classifier:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierLogRatio:
+class ClassifierLogRatio(FittedRatio):
     """The log-odds of a fitted classifier, with the prior taken out."""
 
     prepare: Callable[[FloatArray], FloatArray]

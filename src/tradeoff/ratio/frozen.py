@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._files import replacing
+from tradeoff._registry import resolve
 from tradeoff._sides import Sides, by_name
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_matrix, check_seed
@@ -24,11 +25,9 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio.base import Projection, Standardizer
 from tradeoff.ratio.calibration import Isotonic
 from tradeoff.ratio.combination import Combiner, MemberScores, WeightedSum
-from tradeoff.ratio.compiled import AT_ONCE, BLOCK, PARTS, Ranges, Trees, compile_member
-from tradeoff.ratio.kernel import KernelDensity
-from tradeoff.ratio.kernel_logistic import KernelLogistic
-from tradeoff.ratio.registry import find_estimator
-from tradeoff.ratio.stack import FittedMembers, Stack
+from tradeoff.ratio.ranges import Ranges
+from tradeoff.ratio.registry import ESTIMATORS, find_estimator
+from tradeoff.ratio.stack import FittedMembers, members_of
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tradeoff.ratio.base import Estimator
-    from tradeoff.ratio.compiled import Floats
+    from tradeoff.ratio.base import Estimator, Floats, Part
+    from tradeoff.ratio.registry import EstimatorDeclaration
     from tradeoff.samples import Side
 
 __all__ = ["FrozenRule"]
@@ -47,7 +46,8 @@ _PLACES = 8
 _CALIBRATION = 4  # of 8 places: a smaller part leaves the tails of the ratio uncertain
 _LEAST_SHARE = 0.02  # of the combined score, for a member to be kept
 _FARTHEST = 1e6
-_NARROW = 0.03  # sees modes that are much closer than most samples
+_BLOCK = 8192  # rows that are scored together: every node of a tree is one pass over a column
+_AT_ONCE = 512  # rows of a product, which stays in the cache
 _SLOPES = np.geomspace(1 / 20, 20, 31)
 _SCHEMA = "tradeoff.FrozenRule"
 
@@ -99,25 +99,29 @@ class FrozenRule:
             seed: Seed of the estimator and of the part that calibrates.
         """
         pair = Pair.of(real=real, generated=generated)
-        model, seed = _quick(find_estimator(estimator)), check_seed(seed)
-        members = getattr(model, "members", (model,))
+        model, seed = find_estimator(estimator), check_seed(seed)
+        model = model.cheaper() if model.combines else model
+        kinds = [_part_of(member) for member in members_of(model)]
         places = [side.keys_for(seed) % np.uint64(_PLACES) for side in pair]
         fitting = [side.x[place >= _CALIBRATION] for side, place in zip(pair, places, strict=True)]
         calibration = [
             [side.x[place == part] for part in range(_CALIBRATION)]
             for side, place in zip(pair, places, strict=True)
         ]
-        for side, rows, parts in zip(pair, fitting, calibration, strict=True):
-            _check_size(side, rows, parts)
-        fitted = FittedMembers.fit(members, fitting[0], fitting[1], seed)
+        for side, rows, rest in zip(pair, fitting, calibration, strict=True):
+            _check_size(side, rows, rest)
+        fitted = FittedMembers.fit(members_of(model), fitting[0], fitting[1], seed)
         project = fitted.project or Projection(Standardizer.fit(*fitting), None)
-        parts = [compile_member(member, project) for member in fitted.members]
+        parts: list[Part] = [
+            kind.from_arrays(member.to_arrays(project))
+            for kind, member in zip(kinds, fitted.members, strict=True)
+        ]
         if len(parts) > 1:
             parts.append(Ranges.of(fitted.ranges, project.standardize))
         full = _Combined.learn(_Scorer.of(project, parts), calibration)
         kept = full.carrying()
         final = full if all(kept) else _Combined.learn(full.score.only(kept), calibration)
-        names = [_kind(part) for part in parts]
+        names = [part.kind for part in parts]
         return cls(
             arrays=final.arrays,
             about={
@@ -182,8 +186,9 @@ class FrozenRule:
 
     @cached_property
     def _score(self) -> _Scorer:
+        kinds = _kinds()
         parts = [
-            PARTS[kind](**_named(self.arrays, f"part{i}"))
+            kinds[kind].from_arrays(_named(self.arrays, f"part{i}"))
             for i, kind in enumerate(self.about["parts"])
         ]
         project = _named(self.arrays, "project")
@@ -205,10 +210,10 @@ class _Scorer:
     center: Floats
     factor: Floats
     axes: Floats | None
-    parts: Sequence[Any]
+    parts: Sequence[Part]
 
     @classmethod
-    def of(cls, project: Projection, parts: Sequence[Any]) -> _Scorer:
+    def of(cls, project: Projection, parts: Sequence[Part]) -> _Scorer:
         """Parts of columns as a projection makes them."""
         center, scale = project.standardize.center, project.standardize.scale
         axes = None if project.axes is None else project.axes.astype(np.float32)
@@ -221,18 +226,17 @@ class _Scorer:
     def __call__(self, x: npt.NDArray[Any]) -> MemberScores:
         """Log-ratios by every part, and how far rows lie outside."""
         return MemberScores.join(
-            [self._padded(x[start : start + BLOCK]) for start in range(0, len(x), BLOCK)]
+            [self._padded(x[start : start + _BLOCK]) for start in range(0, len(x), _BLOCK)]
         )
 
     def _padded(self, x: npt.NDArray[Any]) -> MemberScores:
         rows = np.asarray(x, np.float32)
-        if len(rows) < BLOCK:
-            rows = np.pad(rows, ((0, BLOCK - len(rows)), (0, 0)), mode="edge")
+        if len(rows) < _BLOCK:
+            rows = np.pad(rows, ((0, _BLOCK - len(rows)), (0, 0)), mode="edge")
         found = [scores[: len(x)] for scores in self._block(rows)]
-        are_hints = [isinstance(part, Ranges) for part in self.parts]
         log_ratios, hints = (
-            [scores for scores, is_hint in zip(found, are_hints, strict=True) if is_hint == wanted]
-            for wanted in (False, True)
+            [scores for scores, part in zip(found, self.parts, strict=True) if part.is_hint == hint]
+            for hint in (False, True)
         )
         none = np.empty((len(x), 0), np.float32)
         return MemberScores(
@@ -242,18 +246,18 @@ class _Scorer:
     def _block(self, rows: Floats) -> list[Floats]:
         """Scores of each part; products over rows that stay in the cache, trees over all."""
         found: list[list[Floats]] = [[] for _ in self.parts]
-        narrow = []
-        for start in range(0, len(rows), AT_ONCE):
-            wide = rows[start : start + AT_ONCE] - self.center
+        narrow: list[Floats] = []
+        for start in range(0, len(rows), _AT_ONCE):
+            wide: Floats = rows[start : start + _AT_ONCE] - self.center
             wide *= self.factor
             np.clip(wide, -_FARTHEST, _FARTHEST, out=wide)
             narrow.append(wide if self.axes is None else wide @ self.axes)
             for scores, part in zip(found, self.parts, strict=True):
-                if not isinstance(part, Trees):
+                if not part.by_columns:
                     scores.append(part(wide if part.is_wide else narrow[-1]))
         columns = np.ascontiguousarray(np.concatenate(narrow).T)
         for scores, part in zip(found, self.parts, strict=True):
-            if isinstance(part, Trees):
+            if part.by_columns:
                 scores.append(part(columns))
         return [np.concatenate(scores) for scores in found]
 
@@ -279,7 +283,7 @@ class _Combined:
             return [True] * len(parts)
         pooled = MemberScores.join([*self.scores.real, *self.scores.generated])
         # The scores of the parts in their order; hints are those of the last.
-        ends = np.cumsum([len(np.atleast_1d(part.constant)) for part in parts[:-1]])
+        ends = np.cumsum([part.outputs for part in parts[:-1]])
         moved = [float(m.sum()) for m in np.split(weigh.spreads(pooled), ends)]
         return [one >= _LEAST_SHARE * sum(moved) or one == max(moved[:-1]) for one in moved]
 
@@ -306,7 +310,7 @@ class _Combined:
                 "center": weigh.scale_hints.center,
                 "scale": weigh.scale_hints.scale,
             }
-        groups |= {f"part{i}": vars(part) for i, part in enumerate(score.parts)}
+        groups |= {f"part{i}": part.to_arrays() for i, part in enumerate(score.parts)}
         return {
             f"{group}.{name}": array
             for group, named in groups.items()
@@ -315,16 +319,26 @@ class _Combined:
         }
 
 
-def _quick(estimator: Estimator) -> Estimator:
-    """A stack whose kernel densities are replaced by a regression on few narrow kernels."""
-    if not isinstance(estimator, Stack):
-        return estimator
-    narrow = KernelLogistic(bandwidth=_NARROW, landmarks=200)
-    return Stack(tuple(narrow if isinstance(m, KernelDensity) else m for m in estimator.members))
+def _part_of(member: Estimator) -> type[Part]:
+    """What a member becomes, known before it is fitted."""
+    if member.part is None:
+        names = [found.name for found in ESTIMATORS.values() if _declared(found) is not None]
+        raise InvalidInputError(
+            f"For a frozen rule, `estimator` must be one of {', '.join(names)}, or a stack of "
+            f"them. Got {member.name}."
+        )
+    return member.part
 
 
-def _kind(part: Any) -> str:
-    return type(part).__name__.lower()
+def _kinds() -> dict[str, type[Part]]:
+    """Parts of all declared estimators, by the names under which they are saved."""
+    found = (*map(_declared, ESTIMATORS.values()), Ranges)
+    return {part.kind: part for part in found if part is not None}
+
+
+def _declared(declaration: EstimatorDeclaration) -> type[Part] | None:
+    part: type[Part] | None = getattr(resolve(declaration.configuration), "part", None)
+    return part
 
 
 def _named(arrays: Mapping[str, npt.NDArray[Any]], group: str) -> dict[str, Any]:

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.covariance import EmpiricalCovariance, LedoitWolf
 
 from tradeoff._validation import FloatArray, check_features
-from tradeoff.ratio.base import Projection
+from tradeoff.ratio.base import Estimator, FittedRatio, Floats, Part, Projection, singles
 
 __all__ = ["Gaussians"]
 
 _RIDGE = 1e-6
 
 
+@dataclass(frozen=True, eq=False)
+class Quadratic(Part):
+    """The difference of two Gaussian log-densities: a weighted sum of squares along its axes."""
+
+    kind = "quadratic"
+    axes: Floats
+    weights: Floats
+    linear: Floats
+    constant: Floats
+
+    def __call__(self, rows: Floats) -> Floats:
+        """Log-ratios of shape (n, 1)."""
+        squares = rows @ self.axes
+        squares *= squares
+        return np.asarray(squares @ self.weights + rows @ self.linear + self.constant)
+
+
 @dataclass(frozen=True)
-class Gaussians:
+class Gaussians(Estimator):
     """A Gaussian for each side; above 64 columns on principal components.
 
     Args:
@@ -33,7 +51,8 @@ class Gaussians:
         array([ 0.7, -0.8])
     """
 
-    projects: ClassVar[bool] = True
+    projects = True
+    part = Quadratic
     shrunk: bool = False
 
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> GaussiansLogRatio:
@@ -51,7 +70,7 @@ class Gaussians:
 
 
 @dataclass(frozen=True, eq=False)
-class GaussiansLogRatio:
+class GaussiansLogRatio(FittedRatio):
     """The difference of two Gaussian log-densities, each a mean, a whitening map and a constant."""
 
     project: Projection
@@ -66,3 +85,23 @@ class GaussiansLogRatio:
             for mean, whiten, constant in (self.real, self.generated)
         )
         return np.asarray(real - generated)
+
+    def to_arrays(self, project: Projection) -> dict[str, npt.NDArray[Any]]:
+        """Of columns that are projected already."""
+        center, scale = self.project.standardize.center, self.project.standardize.scale
+        k = len(center)
+        form, linear, constant = np.zeros((k, k)), np.zeros(k), np.zeros(1)
+        for sign, (mean, whiten, log_norm) in ((1.0, self.real), (-1.0, self.generated)):
+            root = whiten / scale[:, None]  # y -> (y - center) / scale - mean, whitened
+            offset = -(center / np.where(np.isinf(scale), 1.0, scale) + mean)
+            offset = np.where(np.isinf(scale), -mean, offset) @ whiten
+            form -= 0.5 * sign * root @ root.T
+            linear -= sign * root @ offset
+            constant += sign * (log_norm - 0.5 * offset @ offset)
+        weights, axes = np.linalg.eigh(form)
+        return {
+            "axes": singles(axes),
+            "weights": singles(weights[:, None]),
+            "linear": singles(linear[:, None]),
+            "constant": singles(constant),
+        }

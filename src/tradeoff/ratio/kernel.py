@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tradeoff._validation import FloatArray, check_features
-from tradeoff.ratio.base import Projection, squared_distances, thin
+from tradeoff.ratio.base import Estimator, FittedRatio, Projection, squared_distances, thin
+from tradeoff.ratio.kernel_logistic import KernelLogistic
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,10 +20,11 @@ __all__ = ["KernelDensity"]
 _ROWS_AT_ONCE = 128  # with their kernels in the cache
 _SINGLE_FROM = 16
 _JUDGES = 500
+_NARROW = 0.03
 
 
 @dataclass(frozen=True)
-class KernelDensity:
+class KernelDensity(Estimator):
     """Gaussian kernels of one bandwidth; above 64 columns on principal components.
 
     Args:
@@ -40,7 +42,7 @@ class KernelDensity:
         True
     """
 
-    projects: ClassVar[bool] = True
+    projects = True
     bandwidths: tuple[float, ...] = (0.06, 0.125, 0.25, 0.5, 1.0)
     most_rows: int = 3000
 
@@ -55,6 +57,10 @@ class KernelDensity:
     def with_share(self, share: float) -> KernelDensity:
         """With fewer rows, for several fits whose mean is taken."""
         return replace(self, most_rows=math.ceil(share * self.most_rows))
+
+    def cheaper(self) -> Estimator:
+        """A regression on few kernels, narrow enough to see modes closer than most samples."""
+        return KernelLogistic(bandwidth=_NARROW, landmarks=200)
 
     def _bandwidth(self, rng: np.random.Generator, x: FloatArray) -> float:
         n, d = x.shape
@@ -71,7 +77,7 @@ class KernelDensity:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelLogRatio:
+class KernelLogRatio(FittedRatio):
     """The difference of two kernel log-densities."""
 
     project: Projection

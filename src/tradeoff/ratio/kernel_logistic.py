@@ -8,17 +8,25 @@ Written by hand because one Gram matrix serves all fits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import eigh
 
 from tradeoff._validation import FloatArray, check_features
-from tradeoff.ratio.base import PREDICTED_AT_ONCE, Projection, squared_distances, thin
+from tradeoff.ratio.base import (
+    PREDICTED_AT_ONCE,
+    Estimator,
+    FittedRatio,
+    Floats,
+    Part,
+    Projection,
+    singles,
+    squared_distances,
+    thin,
+)
 from tradeoff.ratio.logistic import PenalizedRegression
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 __all__ = ["KernelLogistic"]
 
@@ -26,8 +34,33 @@ _SMALLEST_EIGENVALUE = 1e-6
 _ROWS_PER_LANDMARK = 3
 
 
+@dataclass(frozen=True, eq=False)
+class Kernels(Part):
+    """Gaussian kernels at landmarks, of which several log-ratios are linear functions.
+
+    The exponent is linear in a row, its square and one, so that a single product gives it.
+    """
+
+    kind = "kernels"
+    exponent: Floats
+    coefficients: Floats
+    constant: Floats
+
+    @property
+    def outputs(self) -> int:
+        """One for each weight of real samples."""
+        return len(self.constant)
+
+    def __call__(self, rows: Floats) -> Floats:
+        """Log-ratios of shape (n, fits)."""
+        squares = np.einsum("ij,ij->i", rows, rows)[:, None]
+        kernels = np.concatenate((rows, squares, np.ones_like(squares)), axis=1) @ self.exponent
+        np.minimum(kernels, 0.0, out=kernels)
+        return np.asarray(np.exp(kernels, out=kernels) @ self.coefficients + self.constant)
+
+
 @dataclass(frozen=True)
-class KernelLogistic:
+class KernelLogistic(Estimator):
     """Logistic regression on Gaussian kernels; above 64 columns on principal components.
 
     Args:
@@ -49,7 +82,8 @@ class KernelLogistic:
         True
     """
 
-    projects: ClassVar[bool] = True
+    projects = True
+    part = Kernels
     landmarks: int = 400
     penalty: float = 10.0
     bandwidth: float = 1.0
@@ -60,10 +94,13 @@ class KernelLogistic:
         """Fit on samples of shape (n, d) and (m, d)."""
         real, generated = check_features(real=real, generated=generated)
         project = Projection.fit(real, generated)
-        return self.fit_projected(project(real), project(generated), seed, project)
+        return self.fit_projected(
+            real=project(real), generated=project(generated), seed=seed, project=project
+        )
 
     def fit_projected(
         self,
+        *,
         real: FloatArray,
         generated: FloatArray,
         seed: int,
@@ -126,7 +163,7 @@ class LandmarkKernel:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelLogisticLogRatio:
+class KernelLogisticLogRatio(FittedRatio):
     """Log-ratios that are linear in kernels, one for each weight of real samples."""
 
     project: Projection | None
@@ -146,3 +183,19 @@ class KernelLogisticLogRatio:
             for i in range(0, len(x), PREDICTED_AT_ONCE)
         ]
         return np.asarray(np.concatenate(blocks) + self.intercepts)
+
+    def to_arrays(self, project: Projection) -> dict[str, npt.NDArray[Any]]:
+        """Of columns that are projected already."""
+        landmarks, scale = self.kernel.landmarks.astype(np.float64), self.kernel.scale
+        exponent = np.concatenate(
+            (
+                2.0 * landmarks.T,
+                -np.ones((1, len(landmarks))),
+                -np.einsum("ij,ij->i", landmarks, landmarks)[None],
+            )
+        )
+        return {
+            "exponent": singles(exponent / scale),
+            "coefficients": self.coefficients,
+            "constant": singles(self.intercepts),
+        }

@@ -17,7 +17,16 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from tradeoff._validation import FloatArray, check_features
-from tradeoff.ratio.base import Standardizer, thin
+from tradeoff.ratio.base import (
+    Estimator,
+    FittedRatio,
+    Floats,
+    Part,
+    Projection,
+    Standardizer,
+    singles,
+    thin,
+)
 
 __all__ = ["Logistic", "PenalizedRegression"]
 
@@ -29,8 +38,22 @@ _JITTER = 1e-6
 _WIDE = 256  # columns from which on single precision is worth it
 
 
+@dataclass(frozen=True, eq=False)
+class Linear(Part):
+    """A linear function of all standardized columns."""
+
+    kind = "linear"
+    is_wide = True
+    weights: Floats
+    constant: Floats
+
+    def __call__(self, rows: Floats) -> Floats:
+        """Log-ratios of shape (n, 1)."""
+        return np.asarray(rows @ self.weights + self.constant)
+
+
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(Estimator):
     """Logistic regression on standardized columns.
 
     Args:
@@ -48,6 +71,7 @@ class Logistic:
         True
     """
 
+    part = Linear
     penalties: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
     validation: float = 0.2
     choice_rows: int = 1500
@@ -91,7 +115,7 @@ class Logistic:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearLogRatio:
+class LinearLogRatio(FittedRatio):
     """A log-ratio that is linear in standardized columns."""
 
     standardize: Standardizer
@@ -101,6 +125,17 @@ class LinearLogRatio:
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Log p/q of samples of shape (n, d)."""
         return self.standardize(x) @ self.weights + self.intercept
+
+    def to_arrays(self, project: Projection) -> dict[str, Array]:
+        """In the columns as they are standardized before."""
+        given, wanted = project.standardize, self.standardize
+        constant = np.isinf(wanted.scale) | np.isinf(given.scale)
+        factor = np.where(constant, 0.0, given.scale / np.where(constant, 1.0, wanted.scale))
+        shift = (given.center - wanted.center) / np.where(constant, np.inf, wanted.scale)
+        return {
+            "weights": singles((factor * self.weights)[:, None]),
+            "constant": singles(self.intercept + shift @ self.weights)[None],
+        }
 
 
 class PenalizedRegression:

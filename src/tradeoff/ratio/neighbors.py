@@ -7,14 +7,14 @@ In the ball that reaches the k-th nearest of N real and M generated samples,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from tradeoff._validation import FloatArray, check_count, check_features
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.base import Projection, count_log_ratio, thin
+from tradeoff.ratio.base import Estimator, FittedRatio, Projection, count_log_ratio, thin
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,7 +26,7 @@ _JUDGES = 500
 
 
 @dataclass(frozen=True)
-class Neighbors:
+class Neighbors(Estimator):
     """The share of real samples among the nearest; above 64 columns on principal components.
 
     Args:
@@ -44,7 +44,7 @@ class Neighbors:
         True
     """
 
-    projects: ClassVar[bool] = True
+    projects = True
     ranks: tuple[int, ...] = (10, 30, 100, 300)
     most_rows: int = 4000
 
@@ -87,7 +87,7 @@ class Neighbors:
 
 
 @dataclass(frozen=True, eq=False)
-class NeighborLogRatio:
+class NeighborLogRatio(FittedRatio):
     """Training samples of both sides, and how many neighbors are counted."""
 
     project: Projection

@@ -6,19 +6,18 @@ Cluster c holds :math:`n_c` real and :math:`m_c` generated training samples.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
 from tradeoff._validation import FloatArray, check_count, check_features
-from tradeoff.ratio.base import Projection, count_log_ratio, thin
+from tradeoff.ratio.base import Estimator, FittedRatio, Projection, count_log_ratio, thin
 
 __all__ = ["Quantized"]
 
 
 @dataclass(frozen=True)
-class Quantized:
+class Quantized(Estimator):
     """Smoothed ratios of k-means clusters, fitted on both sides together.
 
     Args:
@@ -38,7 +37,7 @@ class Quantized:
         :cite:`sajjadi2018`.
     """
 
-    projects: ClassVar[bool] = True
+    projects = True
     clusters: int | None = None
     most_rows: int = 10_000
 
@@ -65,7 +64,7 @@ class Quantized:
 
 
 @dataclass(frozen=True, eq=False)
-class QuantizedLogRatio:
+class QuantizedLogRatio(FittedRatio):
     """The log-ratio of a sample's cluster."""
 
     project: Projection

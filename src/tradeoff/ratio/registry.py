@@ -104,9 +104,9 @@ ESTIMATORS: Registry[EstimatorDeclaration] = Registry(
 def find_estimator(estimator: Any) -> Estimator:
     """An estimator by name, by its fields, as it is, or around a scikit-learn classifier."""
     if isinstance(estimator, str):
-        return ESTIMATORS[estimator].make()
+        return _adapted(ESTIMATORS[estimator].make())
     if isinstance(estimator, dict):
-        return estimator_from_fields(estimator)
+        return _adapted(estimator_from_fields(estimator))
     if isinstance(estimator, type):
         raise InvalidInputError(
             f"`estimator` must be configured. Got the class {estimator.__name__}: "
@@ -119,9 +119,14 @@ def find_estimator(estimator: Any) -> Estimator:
     if hasattr(estimator, "get_params"):
         found: Estimator = resolve("tradeoff.ratio.classifier:Classifier")(estimator)
         return found
-    configured: Estimator = estimator
-    _check_fields(configured)
-    return configured
+    _check_fields(estimator)
+    return _adapted(estimator)
+
+
+def _adapted(estimator: Any) -> Estimator:
+    from tradeoff.ratio.base import Adapted, Estimator
+
+    return estimator if isinstance(estimator, Estimator) else Adapted(estimator)
 
 
 def _check_fields(estimator: Any) -> None:

@@ -7,36 +7,37 @@ range of each side, are weighed on rows that they have not seen.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_features
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.ratio.base import MOST_COMPONENTS, Projection, in_padded_blocks
+from tradeoff.ratio.base import (
+    MOST_COMPONENTS,
+    Adapted,
+    Estimator,
+    FittedRatio,
+    Projection,
+    in_padded_blocks,
+)
 from tradeoff.ratio.combination import Combiner, MemberScores
 from tradeoff.ratio.gaussian import Gaussians
 from tradeoff.ratio.kernel import KernelDensity
 from tradeoff.ratio.kernel_logistic import KernelLogistic
 from tradeoff.ratio.logistic import Logistic
+from tradeoff.ratio.ranges import Range
 from tradeoff.ratio.trees import BoostedTrees
 from tradeoff.ratio.values import ValueCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tradeoff.ratio.base import Estimator, LogRatio
-
-__all__ = ["Stack", "combines", "counting_values", "fit_members", "projected_columns", "row_caps"]
+__all__ = ["FittedMembers", "Stack", "fit_members", "members_of", "projected_columns", "row_caps"]
 
 _PARTS = 4
 _SHARE = 1 / 6  # of the rows of slow members, in each part
-_OUTERMOST = 10
-_SMALLEST_GAP = 1e-6
-_FARTHEST = 1e6
-_NO_GAP = 1e-300
-_COLUMNS = 64
 
 
 def _default_members() -> tuple[Estimator, ...]:
@@ -51,7 +52,7 @@ def _default_members() -> tuple[Estimator, ...]:
 
 
 @dataclass(frozen=True)
-class Stack:
+class Stack(Estimator):
     """A learned combination of estimators; the default where none is named.
 
     Args:
@@ -69,6 +70,7 @@ class Stack:
         True
     """
 
+    combines = True
     members: tuple[Estimator, ...] = field(default_factory=_default_members)
 
     def __post_init__(self) -> None:
@@ -78,6 +80,9 @@ class Stack:
             raise InvalidInputError(
                 f"`members` must be configured estimators, at least one. Got {self.members!r}."
             )
+        given: tuple[Any, ...] = self.members
+        members = (one if isinstance(one, Estimator) else Adapted(one) for one in given)
+        object.__setattr__(self, "members", tuple(members))
 
     @single_threaded
     def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> StackLogRatio:
@@ -88,7 +93,7 @@ class Stack:
         real, generated = check_features(real=real, generated=generated)
         rng = np.random.default_rng(seed)
         parts = [rng.permutation(len(side)) % min(_PARTS, len(side)) for side in (real, generated)]
-        members = [_in_part(member) for member in self.members]
+        members = [member.with_share(_SHARE) for member in self.members]
         fits: list[FittedMembers] = []
         scores: tuple[list[MemberScores], list[MemberScores]] = ([], [])
         for part in range(_PARTS):
@@ -102,13 +107,18 @@ class Stack:
                 found.append(fitted(side[where == part]))
         return StackLogRatio(fits, Combiner.learn(real=scores[0], generated=scores[1]))
 
-    def fit_members(self, real: FloatArray, generated: FloatArray, seed: int) -> FittedMembers:
-        """The members alone, to be combined by the caller."""
-        return FittedMembers.fit(self.members, real, generated, seed)
+    def cheaper(self) -> Stack:
+        """A stack of members that cost little."""
+        return Stack(tuple(member.cheaper() for member in self.members))
+
+    def counting_values(self) -> Stack:
+        """With a member that counts equal rows."""
+        counts = ValueCounts()
+        return self if counts in self.members else Stack((*self.members, counts))
 
 
 @dataclass(frozen=True, eq=False)
-class StackLogRatio:
+class StackLogRatio(FittedRatio):
     """The mean over several fits of their combined scores."""
 
     fits: Sequence[FittedMembers]
@@ -127,7 +137,7 @@ class StackLogRatio:
 class FittedMembers:
     """Members fitted on the same rows, and the ranges of both sides."""
 
-    members: Sequence[LogRatio]
+    members: Sequence[FittedRatio]
     projects: Sequence[bool]
     project: Projection | None
     ranges: tuple[Range, ...]
@@ -148,13 +158,13 @@ class FittedMembers:
         seed: int,
     ) -> FittedMembers:
         """Fit every member; principal components are found once for those that use them."""
-        projects = [getattr(member, "projects", False) for member in members]
+        projects = [member.projects for member in members]
         wide = {"real": real, "generated": generated}
         project = Projection.fit(real, generated) if any(projects) else None
         narrow = {side: project(x) for side, x in wide.items()} if project else wide
         return cls(
             [
-                _fit_member(member, narrow if projected else wide, seed)
+                member.fit_projected(**(narrow if projected else wide), seed=seed)
                 for member, projected in zip(members, projects, strict=True)
             ],
             projects,
@@ -168,117 +178,33 @@ class FittedMembers:
             return MemberScores(*(part[:0] for part in self(np.zeros((1, x.shape[1])))))
         narrow = self.project(x) if self.project else x
         log_ratios = [
-            _log_ratios(member, narrow if projected else x)
+            member.log_ratio_of_each(narrow if projected else x)
             for member, projected in zip(self.members, self.projects, strict=True)
         ]
         hints = [np.empty((len(x), 0)), *(outside(x) for outside in self.ranges)]
         return MemberScores(np.concatenate(log_ratios, axis=1), np.concatenate(hints, axis=1))
 
 
-def _in_part(member: Estimator) -> Estimator:
-    """A member of one of the fits whose mean is taken; those that are slow to apply use less."""
-    with_share = getattr(member, "with_share", None)
-    return with_share(_SHARE) if with_share else member
-
-
-def _fit_member(member: Estimator, sides: dict[str, FloatArray], seed: int) -> LogRatio:
-    fit_projected = getattr(member, "fit_projected", None)
-    if fit_projected is None:
-        return member.fit(**sides, seed=seed)
-    fitted: LogRatio = fit_projected(sides["real"], sides["generated"], seed)
-    return fitted
-
-
-def _log_ratios(member: LogRatio, x: FloatArray) -> FloatArray:
-    """One column, or several of a member that has several fits."""
-    several = getattr(member, "log_ratio_of_each", None)
-    return np.asarray(several(x) if several else member.log_ratio(x)[:, None])
-
-
-def combines(estimator: Estimator) -> bool:
-    """Whether an estimator has members whose scores are combined."""
-    return hasattr(estimator, "fit_members")
-
-
-def counting_values(estimator: Estimator) -> Estimator:
-    """A stack with a member that counts equal rows; other estimators as they are."""
-    if not isinstance(estimator, Stack) or ValueCounts() in estimator.members:
-        return estimator
-    return Stack((*estimator.members, ValueCounts()))
-
-
 def fit_members(
     estimator: Estimator, real: FloatArray, generated: FloatArray, seed: int
 ) -> FittedMembers:
     """The members of an estimator that has some, or the estimator alone."""
-    fit = getattr(estimator, "fit_members", None)
-    if fit is None:
-        return FittedMembers.alone(estimator, real, generated, seed)
-    members: FittedMembers = fit(real, generated, seed)
-    return members
+    if estimator.combines:
+        return FittedMembers.fit(members_of(estimator), real, generated, seed)
+    return FittedMembers.alone(estimator, real, generated, seed)
+
+
+def members_of(estimator: Estimator) -> tuple[Estimator, ...]:
+    """The members of a stack, or the estimator itself."""
+    return estimator.members if isinstance(estimator, Stack) else (estimator,)
 
 
 def projected_columns(estimator: Estimator, columns: int) -> int | None:
     """Principal components that members see in place of more columns; None if they see all."""
-    narrow = any(getattr(member, "projects", False) for member in _members(estimator))
+    narrow = any(member.projects for member in members_of(estimator))
     return MOST_COMPONENTS if narrow and columns > MOST_COMPONENTS else None
 
 
 def row_caps(estimator: Estimator) -> dict[str, int]:
     """Rows of each side that members use at most, by their names."""
-    return {
-        type(member).__name__: member.most_rows
-        for member in _members(estimator)
-        if hasattr(member, "most_rows")
-    }
-
-
-def _members(estimator: Estimator) -> tuple[Estimator, ...]:
-    return getattr(estimator, "members", (estimator,))
-
-
-@dataclass(frozen=True, eq=False)
-class Range:
-    """The range of each column of one side, and how far a sample exceeds it.
-
-    Distances are counted in gaps between the outermost samples, since a few such gaps beyond the
-    range nothing is to be expected, whatever the tails are like.
-    """
-
-    low: FloatArray
-    high: FloatArray
-    gap: FloatArray
-
-    @classmethod
-    def fit(cls, x: FloatArray) -> Range:
-        """The smallest and the largest value of each column, and the gaps next to them."""
-        k = min(_OUTERMOST, len(x) - 1)
-        if k < 1:
-            return cls(x[0], x[0], np.ones((2, x.shape[1])))
-        outermost = np.concatenate(
-            [_outermost(x[:, i : i + _COLUMNS], k) for i in range(0, x.shape[1], _COLUMNS)], axis=1
-        )
-        low, inner_low, inner_high, high = outermost
-        gap = np.stack((inner_low - low, high - inner_high)) / k
-        return cls(low, high, np.maximum(gap, _SMALLEST_GAP * (high - low)))
-
-    def __call__(self, x: FloatArray) -> FloatArray:
-        """Whether, how far and in how many columns a sample lies outside, shape (n, 3)."""
-        farthest, columns = np.zeros(len(x)), np.zeros(len(x))
-        for sign, bound, gap in ((-1.0, self.low, self.gap[0]), (1.0, self.high, self.gap[1])):
-            beyond = sign * x
-            beyond -= sign * bound
-            columns += (beyond > 0).sum(1)
-            with np.errstate(over="ignore"):
-                beyond /= np.where(gap > 0, gap, _NO_GAP)
-            farthest = np.maximum(farthest, beyond.max(1))
-        farthest = np.minimum(farthest, _FARTHEST)
-        return np.stack((farthest > 0, np.log1p(farthest), np.log1p(columns)), axis=1)
-
-
-def _outermost(x: FloatArray, k: int) -> FloatArray:
-    """Smallest, k-th smallest after it, k-th largest before the largest, largest; shape (4, d)."""
-    columns = np.ascontiguousarray(x.T)  # a few at a time, which stay in the cache
-    columns.partition((k, len(x) - 1 - k), axis=1)
-    low, high = columns[:, : k + 1].min(1), columns[:, -1 - k :].max(1)
-    return np.stack((low, columns[:, k], columns[:, -1 - k], high))
+    return {member.name: member.most_rows for member in members_of(estimator) if member.most_rows}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tradeoff._validation import FloatArray, check_features
-from tradeoff.ratio.base import count_log_ratio
+from tradeoff.ratio.base import Estimator, FittedRatio, count_log_ratio
 from tradeoff.samples.keys import row_keys
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["ValueCounts"]
 
 
 @dataclass(frozen=True)
-class ValueCounts:
+class ValueCounts(Estimator):
     """Smoothed ratios of how often a value occurs, for data that repeats few values.
 
     Example:
@@ -47,7 +47,7 @@ class ValueCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class ValueCountsLogRatio:
+class ValueCountsLogRatio(FittedRatio):
     """The log-ratio of each value that was seen, 0 for others."""
 
     values: npt.NDArray[np.uint64]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tradeoff.evaluation import Decision
+    from tradeoff.sequential import Decision
 
 __all__ = ["DecisionDisplay"]
 
@@ -57,7 +57,7 @@ class DecisionDisplay(Display):
         ax = axes_or_new(ax, height=3.6)
         (tint,) = colors_of(color, 1)
         looks = self.decision.looks
-        asked = resolve("tradeoff.evaluation.decisions:Question").parse(self.decision.question)
+        asked = resolve("tradeoff.sequential.questions:Question").parse(self.decision.question)
         samples = np.array([look.samples for look in looks])
         limits = np.array([(look.low, look.high) for look in looks])
         ax.fill_between(samples, *limits.T, color=tint, alpha=0.2, linewidth=0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tradeoff._text import printable
 from tradeoff.core.curve import PRCurve
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.inference import policy
 from tradeoff.report.base import Display, axes_or_new, colors_of, legend_below, named
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["PRCurveDisplay", "draw_frame", "plain"]
 
 _HEADLINES = (
-    (HEADLINE_PRECISION_LAM, "^", f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
-    (HEADLINE_RECALL_LAM, ">", f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
+    (policy.PRECISION_LAM, "^", f"precision at λ = {policy.PRECISION_LAM:g}"),
+    (policy.RECALL_LAM, ">", f"recall at λ = {policy.RECALL_LAM:g}"),
 )
 _LIMIT = 1.02
 _ANGLES = 2001

@@ -9,14 +9,16 @@ import numpy as np
 
 from tradeoff._text import printable
 from tradeoff.core.counts import BAND_SLOPES
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.inference import policy
 from tradeoff.report.base import COLORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from tradeoff.comparison import Sweep
     from tradeoff.core.curve import PRCurve
-    from tradeoff.evaluation import Decision, Evaluation, Sweep
+    from tradeoff.evaluation import Evaluation
+    from tradeoff.sequential import Decision
 
     WithLimits = tuple[float, float, float]
 
@@ -71,10 +73,10 @@ def curve_plot(curves: Mapping[str, PRCurve]) -> Plot:
                 "line": _points(curve),
                 "band": band,
                 "precision": _place(
-                    curve.recall(HEADLINE_PRECISION_LAM), curve.precision(HEADLINE_PRECISION_LAM)
+                    curve.recall(policy.PRECISION_LAM), curve.precision(policy.PRECISION_LAM)
                 ),
                 "recall": _place(
-                    curve.recall(HEADLINE_RECALL_LAM), curve.precision(HEADLINE_RECALL_LAM)
+                    curve.recall(policy.RECALL_LAM), curve.precision(policy.RECALL_LAM)
                 ),
             }
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
 from tradeoff.report.base import Display, axes_or_new, colors_of
 from tradeoff.report.display import PRCurveDisplay, plain
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tradeoff.evaluation import Comparison, Evaluation, Sweep
+    from tradeoff.comparison import Comparison, Sweep
+    from tradeoff.evaluation import Evaluation
 
 __all__ = ["ComparisonDisplay", "EvaluationDisplay", "SweepDisplay"]
 
 _AXES = {
-    "xlabel": f"recall at λ = {HEADLINE_RECALL_LAM:g}",
-    "ylabel": f"precision at λ = {HEADLINE_PRECISION_LAM:g}",
+    "xlabel": f"recall at λ = {policy.RECALL_LAM:g}",
+    "ylabel": f"precision at λ = {policy.PRECISION_LAM:g}",
 }
 
 

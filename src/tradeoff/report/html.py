@@ -17,7 +17,7 @@ from tradeoff.report.text import (
 )
 
 if TYPE_CHECKING:
-    from tradeoff.evaluation.comparison import Comparison
+    from tradeoff.comparison.models import Comparison
     from tradeoff.evaluation.result import Evaluation
 
 __all__ = ["comparison_html_of", "html_of"]

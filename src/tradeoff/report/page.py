@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from tradeoff._files import check_local, check_outputs, replacing
 from tradeoff._text import in_percent, printable
 from tradeoff._version import __version__
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
-from tradeoff.evaluation.comparison import Comparison
-from tradeoff.evaluation.decisions import Decision, Question
-from tradeoff.evaluation.sweeps import Sweep
+from tradeoff.comparison.models import Comparison
+from tradeoff.comparison.sweep import Sweep
 from tradeoff.evaluation.verdict import percent, rounded_factor, rounded_inverse
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
 from tradeoff.report.about import about_of, provenance_of
 from tradeoff.report.base import COLORS
 from tradeoff.report.drawing import (
@@ -40,6 +39,7 @@ from tradeoff.report.text import (
     title_of,
     verdict_of,
 )
+from tradeoff.sequential.questions import Decision, Question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,16 +57,16 @@ _SMALLEST_P = 0.001
 _TILES = (
     (
         "precision",
-        HEADLINE_PRECISION_LAM,
+        policy.PRECISION_LAM,
         "Share of the generated samples that are realistic: a region counts in full if real data "
-        f"is at most {HEADLINE_PRECISION_LAM:g} times rarer there than generated data, and else in "
+        f"is at most {policy.PRECISION_LAM:g} times rarer there than generated data, and else in "
         "part.",
     ),
     (
         "recall",
-        HEADLINE_RECALL_LAM,
+        policy.RECALL_LAM,
         "Share of the real data that the model covers: a region counts in full if the model "
-        f"produces it at least {HEADLINE_RECALL_LAM:g} times as often as it should, and else in "
+        f"produces it at least {policy.RECALL_LAM:g} times as often as it should, and else in "
         "part.",
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from tradeoff._validation import check_type
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.inference import policy
 from tradeoff.report.base import Display, axes_or_new, colors_of, legend_below
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tradeoff.ratio.calibrated import Reliability
+    from tradeoff.ratio.calibration import Reliability
     from tradeoff.sampling.planner import Plan
 
 __all__ = ["PlanDisplay", "ReliabilityDisplay"]
@@ -55,8 +55,8 @@ class PlanDisplay(Display):
         ax, numbers = axes_or_new(ax, height=4.5), self.plan.headline
         colors = colors_of(color, 2)
         for values, shade, label in (
-            (numbers["curve.precision"], colors[0], f"precision at λ = {HEADLINE_PRECISION_LAM:g}"),
-            (numbers["curve.recall"], colors[1], f"recall at λ = {HEADLINE_RECALL_LAM:g}"),
+            (numbers["curve.precision"], colors[0], f"precision at λ = {policy.PRECISION_LAM:g}"),
+            (numbers["curve.recall"], colors[1], f"recall at λ = {policy.RECALL_LAM:g}"),
         ):
             ax.plot(self.plan.budgets, values, "o-", color=shade, label=label, clip_on=False)
         ax.axvline(self.plan.enough, color="0.6", linestyle=":", label="hardly more beyond")
@@ -86,7 +86,7 @@ class ReliabilityDisplay(Display):
     """
 
     def __init__(self, reliability: Reliability) -> None:
-        from tradeoff.ratio.calibrated import Reliability
+        from tradeoff.ratio.calibration import Reliability
 
         check_type("reliability", reliability, Reliability)
         self.reliability = reliability

@@ -7,15 +7,15 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tradeoff._text import in_percent, printable
-from tradeoff.core.headline import HEADLINE_PRECISION_LAM, HEADLINE_RECALL_LAM
+from tradeoff.inference import policy
 from tradeoff.metrics.registry import find_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tradeoff.evaluation.comparison import Comparison
+    from tradeoff.comparison.models import Comparison
+    from tradeoff.comparison.sweep import Sweep
     from tradeoff.evaluation.result import Evaluation
-    from tradeoff.evaluation.sweeps import Sweep
 
 __all__ = [
     "HEADER",
@@ -34,7 +34,6 @@ __all__ = [
 
 _WIDTH = 92
 _HEADLINE_KEYS = ("curve.precision", "curve.recall")
-_MANY_REPEATS = 0.01
 _REPEATS = {"copies": "copies of one sample", "draws": "independent draws of the same value"}
 _OTHERWISE = {
     "copies": "Only where values repeat by nature, such as categories, counts or rounded numbers, "
@@ -98,22 +97,22 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
         found.append(
             (
                 "λ",
-                f"precision at λ = {HEADLINE_PRECISION_LAM:g} is lowered only by regions where "
-                f"generated samples are more than {HEADLINE_PRECISION_LAM:g} times too frequent. "
-                f"Recall at λ = {HEADLINE_RECALL_LAM:g} is lowered only by regions that the model "
-                f"produces less than {HEADLINE_RECALL_LAM:g} times as often as it should. Both are "
+                f"precision at λ = {policy.PRECISION_LAM:g} is lowered only by regions where "
+                f"generated samples are more than {policy.PRECISION_LAM:g} times too frequent. "
+                f"Recall at λ = {policy.RECALL_LAM:g} is lowered only by regions that the model "
+                f"produces less than {policy.RECALL_LAM:g} times as often as it should. Both are "
                 "upper bounds: true values can be lower, even below the interval.",
             )
         )
     if any(score.expected is not None for score in evaluation.scores.values()):
         found.append(("expected", "value when both sides come from the real data."))
     if evaluation.certificate is not None:
-        limit = evaluation.certificate.precision(HEADLINE_PRECISION_LAM)
+        limit = evaluation.certificate.precision(policy.PRECISION_LAM)
         if limit < 1.0:
             found.append(
                 (
                     "certified",
-                    f"precision at λ = {HEADLINE_PRECISION_LAM:g} is at most {limit:.3f} with "
+                    f"precision at λ = {policy.PRECISION_LAM:g} is at most {limit:.3f} with "
                     f"{in_percent(evaluation.settings.level)} confidence, assuming only that "
                     "samples are independent.",
                 )
@@ -135,7 +134,7 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
 def _equal_samples(evaluation: Evaluation) -> list[tuple[str, str]]:
     """What equal samples were treated as, if there are some."""
     repeats = evaluation.provenance.get("curve", {}).get("repeats")
-    if repeats is None or max(repeats["real"], repeats["generated"]) < _MANY_REPEATS:
+    if repeats is None or max(repeats["real"], repeats["generated"]) < policy.TOLD_REPEATS:
         return []
     sentence = (
         f"{repeats['real']:.0%} of the real and {repeats['generated']:.0%} of the generated "
@@ -237,8 +236,8 @@ def sweep_rows_of(sweep: Sweep) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
     """Header and rows of a sweep; values that no other one dominates are marked."""
     header = (
         "value",
-        f"precision at λ = {HEADLINE_PRECISION_LAM:g}",
-        f"recall at λ = {HEADLINE_RECALL_LAM:g}",
+        f"precision at λ = {policy.PRECISION_LAM:g}",
+        f"recall at λ = {policy.RECALL_LAM:g}",
         "area",
         "Pareto",
     )

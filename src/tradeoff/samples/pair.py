@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from tradeoff._result import Result
 from tradeoff._validation import FloatArray, check_matrix, check_same_columns, read_only
+from tradeoff.inference import policy
 from tradeoff.samples.keys import draw_keys, group_keys, mixed_keys, row_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    import numpy.typing as npt
 
-__all__ = ["FEWEST_DISTINCT", "Pair", "Side"]
+__all__ = ["Pair", "Side"]
 
 T = TypeVar("T")
 
 _OTHER_SIDE = 2**40  # more than any side has samples
-FEWEST_DISTINCT = 160
-"""Distinct samples of a side, below which repeats leave too few to divide or to plant losses in."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -124,7 +124,7 @@ class Side(Result):
 
         Copies stay in one fold, so they cannot be divided into folds in a useful way.
         """
-        return self.distinct < min(FEWEST_DISTINCT, 0.5 * len(self))
+        return self.distinct < min(policy.FEWEST_CONTROLLED, 0.5 * len(self))
 
     def digest_for(self, seed: int) -> str:
         """The same for two sides, at one seed, only if they hold the same rows in one order."""

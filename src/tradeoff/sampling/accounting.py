@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tradeoff._result import Result
+from tradeoff.inference import policy
 from tradeoff.inference.shares import wilson_interval
 
 if TYPE_CHECKING:
     from tradeoff._validation import FloatArray
 
 __all__ = ["Accounting", "ratio_warnings"]
-
-_SATURATED = 0.5
-_SIGNIFICANT = 4.0
 
 
 @dataclass(kw_only=True)
@@ -62,7 +60,7 @@ def ratio_warnings(log_ratios: FloatArray) -> tuple[str, ...]:
     found = []
     finite = log_ratios[np.isfinite(log_ratios)]
     _, counts = np.unique(finite, return_counts=True)
-    if counts.size and counts.max() > _SATURATED * log_ratios.size:
+    if counts.size and counts.max() > policy.SATURATED * log_ratios.size:
         same = counts.max() / log_ratios.size
         found.append(
             f"The ratio is the same for {same:.0%} of draws, so acceptance cannot distinguish them."
@@ -72,7 +70,7 @@ def ratio_warnings(log_ratios: FloatArray) -> tuple[str, ...]:
     if not np.isfinite(ratios).all():
         return tuple(found)
     error = ratios.std() / np.sqrt(ratios.size)
-    if ratios.mean() > 1.0 + _SIGNIFICANT * error:
+    if ratios.mean() > 1.0 + policy.MISCALIBRATED * error:
         found.append(
             f"The mean ratio of draws is {ratios.mean():.3g}, and that of a true ratio is at most "
             "1: calibrate the ratio on held-out samples. Acceptance does not depend on its scale."

@@ -9,6 +9,7 @@ After optimal acceptance :math:`a = \min(c\,r, 1)` the ratio is :math:`\tilde r 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,13 +19,11 @@ import numpy as np
 from tradeoff._result import Result
 from tradeoff._validation import FloatArray, check_shares, check_type, check_vector
 from tradeoff.core.budget import AcceptanceRule
-from tradeoff.core.headline import headline_of
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError, UndefinedError
+from tradeoff.inference import policy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
 
     from tradeoff.core.curve import PRCurve
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "plan_budget"]
 
 _BUDGETS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
-_LITTLE = 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ class Plan(Result):
     @property
     def headline(self) -> dict[str, FloatArray]:
         """Headline numbers for each budget, by the keys that they have in every result."""
-        found = [headline_of(self.curve(budget)) for budget in self.budgets]
+        found = [policy.headline_of(self.curve(budget)) for budget in self.budgets]
         return {key: np.array([numbers[key] for numbers in found]) for key in found[0]}
 
     def divergence(self, divergence: Divergence) -> FloatArray:
@@ -107,7 +105,7 @@ class Plan(Result):
     def enough(self) -> float:
         """The budget beyond which the area under the curve hardly grows."""
         areas = np.array([self.curve(budget).area for budget in self.budgets])
-        return self.budgets[int(np.argmax(areas >= areas[-1] - _LITTLE))]
+        return self.budgets[int(np.argmax(areas >= areas[-1] - policy.LITTLE_AREA))]
 
 
 def plan_budget(held_out: HeldOutLogRatios, *, budgets: npt.ArrayLike = _BUDGETS) -> Plan:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from tradeoff._result import Result
 from tradeoff._sides import by_name
@@ -14,17 +15,14 @@ from tradeoff.core.budget import AcceptanceRule
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
 from tradeoff.curves.repeats import check_distinct
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from tradeoff.ratio.base import Estimator
     from tradeoff.samples import Side
 
 __all__ = ["PoolSelection", "filter_pool"]
-
-_FEWEST = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,10 +100,10 @@ def filter_pool(
             raise InvalidInputError(f"`keep` must be at most the pool, {len(pool)}. Got {keep}.")
         budget = len(pool) / keep
     assert budget is not None
-    if len(pair.real) < 2 * _FEWEST:
+    if len(pair.real) < 2 * policy.FEWEST_FILTERED:
         raise InvalidInputError(
-            f"`real` must hold at least {2 * _FEWEST} samples: one half selects, the other one "
-            f"measures. Got {len(pair.real)}."
+            f"`real` must hold at least {2 * policy.FEWEST_FILTERED} samples: one half "
+            f"selects, the other one measures. Got {len(pair.real)}."
         )
     check_distinct(pair)
     choosing, judging = pair.real.halves(check_seed(seed))
@@ -121,10 +119,10 @@ def filter_pool(
     if keep is not None:  # fewer than the best rule needs: any of those that it keeps
         acceptance = acceptance * min(1.0, keep / acceptance.sum())
     index = _systematic(acceptance, np.random.default_rng(seed))
-    if len(index) < _FEWEST:
+    if len(index) < policy.FEWEST_FILTERED:
         raise InvalidInputError(
-            f"At least {_FEWEST} samples must be kept to measure their curve. Got {len(index)} of "
-            f"{len(pool)}: lower `budget`, or raise `keep`."
+            f"At least {policy.FEWEST_FILTERED} samples must be kept to measure their curve. "
+            f"Got {len(index)} of {len(pool)}: lower `budget`, or raise `keep`."
         )
     return PoolSelection(
         index=index,
@@ -139,9 +137,10 @@ def check_amount(*, budget: float | None, keep: int | None) -> None:
     """Check that exactly one of them is given and valid; called before anything is embedded."""
     if (budget is None) == (keep is None):
         raise InvalidInputError("Either `budget` or `keep` must be given, and not both.")
-    if keep is not None and check_count("keep", keep) < _FEWEST:
+    if keep is not None and check_count("keep", keep) < policy.FEWEST_FILTERED:
         raise InvalidInputError(
-            f"`keep` must be at least {_FEWEST}, to measure a curve of what is kept. Got {keep}."
+            f"`keep` must be at least {policy.FEWEST_FILTERED}, to measure a curve of what is "
+            f"kept. Got {keep}."
         )
     if budget is not None:
         check_number("budget", budget, at_least=1.0)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._result import Result
+from tradeoff._validation import FloatArray
+from tradeoff.sampling.accounting import Accounting
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tradeoff._validation import FloatArray
-    from tradeoff.sampling.accounting import Accounting
 
 __all__ = ["Sampled"]
 

@@ -12,6 +12,7 @@ from tradeoff._sides import Sides
 from tradeoff._validation import check_count, check_positive, check_type
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
 from tradeoff.training.base import Loss, check_outputs, check_state
 from tradeoff.training.budgeted import BudgetedLoss
 
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Monitor"]
 
-_REACHED = 0.95
 _HISTORY = 10  # windows over which the dual is followed: it rises slowly
-_FEWEST = 20  # steps in each half of that history
-_ERRORS = 4.0  # standard errors by which the dual must rise
 
 
 class Monitor:
@@ -101,7 +99,7 @@ class Monitor:
         if 0 < found["saturation"] < 1:
             return ""
         here = f"at λ = {self.lam:g} ({'every' if found['saturation'] else 'no'} sample has λr > 1)"
-        if found["precision"] > _REACHED * min(1.0, self.lam):
+        if found["precision"] > policy.REACHED * min(1.0, self.lam):
             return f"The discriminator sees nothing left to gain {here}."
         hotter = ", with a higher temperature" if hasattr(self.loss, "temperature") else ""
         return (
@@ -111,12 +109,12 @@ class Monitor:
 
     def _rising(self) -> str:
         half = len(self._duals) // 2
-        if half < _FEWEST:
+        if half < policy.FEWEST_STEPS:
             return ""
         duals = np.array(self._duals)
         before, after = duals[:half], duals[-half:]
         error = np.sqrt((before.var(ddof=1) + after.var(ddof=1)) / half)
-        if after.mean() - before.mean() <= _ERRORS * error:
+        if after.mean() - before.mean() <= policy.RISING * error:
             return ""
         return (
             f"The dual still rises, from {before.mean():.3f} to {after.mean():.3f} over the last "

@@ -1,0 +1,352 @@
+"""Several models against one reference: which is better, and can this many samples tell?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from scipy.special import ndtri
+
+from tradeoff._codec import write_document
+from tradeoff._files import check_local, check_outputs, replacing_files
+from tradeoff._registry import resolve, suggestion
+from tradeoff._result import Result
+from tradeoff._sides import by_name
+from tradeoff.comparison.curves import compare_curves
+from tradeoff.curves.estimate import CurveEstimate
+from tradeoff.curves.folds import check_enough
+from tradeoff.curves.repeats import check_distinct
+from tradeoff.evaluation.pipeline import open_both
+from tradeoff.evaluation.result import (
+    Evaluation,
+    Paged,
+    evaluation_files,
+    read_explanation,
+    read_samples,
+    read_saved,
+)
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
+from tradeoff.settings import Keywords, Settings, with_keywords
+
+__all__ = ["Comparison", "Difference", "compare"]
+
+_COMPARED = ("curve.precision", "curve.recall", "curve.area")
+_WORDS = {
+    "curve.precision": "higher precision",
+    "curve.recall": "higher recall",
+    "curve.area": "a larger area",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(Result):
+    """A difference between two models in one score, first minus second, paired on real samples.
+
+    Args:
+        first: Name of a model.
+        second: Name of the other.
+        key: Key of the score.
+        value: The difference.
+        low: Lower limit of the difference; all intervals of a comparison cover together.
+        high: Upper limit of the difference.
+        p_value: P-value of the hypothesis of no difference, corrected for all comparisons (Holm).
+        resolvable: Smallest difference that would be found with probability 0.9 after that
+            correction.
+
+    Example:
+        >>> from tradeoff.comparison.models import Difference
+        >>> found = Difference(
+        ...     first="A", second="B", key="curve.recall",
+        ...     value=0.2, low=0.1, high=0.3, p_value=1e-4, resolvable=0.16,
+        ... )
+        >>> found.value
+        0.2
+    """
+
+    first: str
+    second: str
+    key: str
+    value: float
+    low: float
+    high: float
+    p_value: float
+    resolvable: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Paged, Result):
+    """Models that were measured against the same real samples.
+
+    Args:
+        evaluations: Evaluation of each model, by name.
+        differences: Differences between every two models, where there are intervals.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import compare
+        >>> rng = np.random.default_rng(0)
+        >>> real = rng.normal(0, 1, (1000, 2))
+        >>> models = {"good": rng.normal(0, 1, (1000, 2)), "far": rng.normal(2, 1, (1000, 2))}
+        >>> options = {"metrics": ("curve",), "estimator": "logistic", "diagnose": False}
+        >>> result = compare(real=real, generated=models, progress=False, **options)
+        >>> result.verdicts[0].partition(" (")[0]
+        'good has higher precision than far'
+    """
+
+    _version = 4
+    _derived = ("verdicts",)
+
+    evaluations: Mapping[str, Evaluation]
+    differences: tuple[Difference, ...]
+
+    def __getitem__(self, name: str) -> Evaluation:
+        if name not in self.evaluations:
+            raise InvalidInputError(f"Unknown model `{name}`. {suggestion(name, self.evaluations)}")
+        return self.evaluations[name]
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """A sentence for every two models."""
+        level = next(iter(self.evaluations.values())).settings.level
+        found = []
+        for pair in combinations(self.evaluations, 2):
+            both = [d for d in self.differences if (d.first, d.second) == pair]
+            parts = [_found(d) for d in both if d.p_value < 1.0 - level]
+            parts += [
+                _not_found(d) for d in both if d.p_value >= 1.0 - level and d.key != "curve.area"
+            ]
+            sentence = "; ".join(parts or [self._why_not(*pair)]) + "."
+            found.append(re.sub(r"^the (?=\w+ of )", "The ", sentence))  # but not a name
+        return tuple(found)
+
+    def _why_not(self, first: str, second: str) -> str:
+        for name in (first, second):
+            if "curve.recall" in self[name].scores and self[name].curve is None:
+                return (
+                    f"the curves of {first} and {second} cannot be compared, because {name} "
+                    "repeats too few distinct samples"
+                )
+        return f"{first} and {second} are not compared, because no curve was measured"
+
+    def __str__(self) -> str:
+        return str(resolve("tradeoff.report.text:comparison_summary_of")(self))
+
+    def _repr_html_(self) -> str:
+        return str(resolve("tradeoff.report.html:comparison_html_of")(self))
+
+    def to_json(self, *, curves: bool = True) -> str:
+        """All evaluations and differences, without loss.
+
+        Args:
+            curves: Whether curves and certificates are included.
+        """
+        if curves:
+            return write_document(self)
+        evaluations = {name: one.without_curves() for name, one in self.evaluations.items()}
+        return write_document(replace(self, evaluations=evaluations))
+
+    @classmethod
+    def _from_fields(cls, **fields: Any) -> Comparison:
+        if len(fields["evaluations"]) < 2:
+            raise ValueError("`evaluations` must hold at least two models")
+        return cls(**fields)
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write ``comparison.json``, and a folder for each model.
+
+        Args:
+            folder: Folder of the files, created if needed.
+            overwrite: Whether files of these names that exist already are replaced.
+        """
+        folder = check_local("folder", folder)
+        files = comparison_files(folder, self.evaluations)
+        check_outputs(files, overwrite=overwrite)
+        names = ["comparison.json", *(str(file.relative_to(folder)) for file in files)]
+        with replacing_files(folder, dict.fromkeys(names)) as fresh:
+            (fresh / "comparison.json").write_text(self.to_json(), encoding="utf-8")
+            for name, evaluation in self.evaluations.items():
+                (fresh / _as_folder(name)).mkdir()
+                evaluation.write(fresh / _as_folder(name))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Comparison:
+        """Read what `save` wrote.
+
+        Args:
+            folder: Folder of the files.
+        """
+        folder = Path(folder)
+        found = cls.from_json(read_saved(folder, "comparison.json", "a comparison"))
+        evaluations = {
+            name: replace(
+                evaluation,
+                samples=read_samples(folder / _as_folder(name)),
+                explanation=read_explanation(folder / _as_folder(name)),
+            )
+            for name, evaluation in found.evaluations.items()
+        }
+        return replace(found, evaluations=evaluations)
+
+
+def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:
+    """Files of results in a folder and in those of the models."""
+    places = (folder, *(folder / _as_folder(name) for name in models))
+    return [file for place in places for file in evaluation_files(place)]
+
+
+@by_name
+@with_keywords(without=("rule",))
+def compare(
+    *,
+    real: Any,
+    generated: Mapping[str, Any],
+    progress: bool = True,
+    **settings: Unpack[Keywords],
+) -> Comparison:
+    """Measure several models against the same real samples, and tell them apart where possible.
+
+    Confidence intervals of all differences cover together.
+
+    Args:
+        real: Samples of real data, as for :func:`~tradeoff.evaluate`.
+        generated: Samples of each model, by its name.
+        progress: Whether to show progress lines.
+        **settings: Settings of the evaluations.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import compare
+        >>> rng = np.random.default_rng(0)
+        >>> modes = rng.choice([-3.0, 3.0], (1500, 1)) + rng.normal(0, 1, (1500, 1))
+        >>> models = {"one mode": modes[:500][modes[:500] < 0][:, None], "both": modes[500:1000]}
+        >>> options = {"metrics": ("curve",), "estimator": "logistic", "diagnose": False}
+        >>> result = compare(real=modes[1000:], generated=models, progress=False, **options)
+        >>> [finding.name for finding in result["one mode"].findings]
+        ['recall lost']
+        >>> result["both"].findings
+        ()
+    """
+    return compare_sources(real, generated, Settings.of(settings), progress=progress)
+
+
+def compare_sources(
+    real: Any, generated: Mapping[str, Any], settings: Settings, *, progress: bool
+) -> Comparison:
+    """Several models by complete settings; see `compare`."""
+    return compare_measured(real, generated, settings, progress=progress)[0]
+
+
+def compare_measured(
+    real: Any,
+    generated: Mapping[str, Any],
+    settings: Settings,
+    *,
+    needs_curves: bool = False,
+    progress: bool,
+) -> tuple[Comparison, dict[str, CurveEstimate]]:
+    """The same, and the estimated curves of models that have one."""
+    if not isinstance(generated, Mapping):
+        raise InvalidInputError(
+            "`generated` must hold the samples of each model by its name (NAME=PATH). Got a "
+            f"{type(generated).__name__}: use `evaluate` for a single model."
+        )
+    for name in generated:
+        if not isinstance(name, str):
+            raise InvalidInputError(f"The names in `generated` must be text. Got {name!r}.")
+    folders = [_as_folder(name) for name in generated]
+    if len(set(folders)) < len(folders):
+        raise InvalidInputError(
+            "Model names must give different folder names, in which special characters become _. "
+            f"Got {', '.join(generated)}."
+        )
+    if len(generated) < 2:
+        raise InvalidInputError(
+            f"`generated` must hold at least two models by name. Got {len(generated)}: use "
+            "`evaluate` for a single model."
+        )
+    opened = open_both(real, generated, settings, progress=progress)
+    embedded = {name: opened.embed(name) for name in generated}
+    for name, made in embedded.items():  # all of them before the first is measured
+        if opened.settings.has_curve:
+            check_enough(name, len(made.features))
+        if needs_curves:
+            check_distinct(opened.pair_of(made), settings.repeats, generated=name)
+    evaluations, estimates = {}, {}
+    for name in generated:
+        evaluations[name], measured = opened.evaluate(name, embedded.pop(name))
+        if (curve := measured.curve) is not None:
+            assert isinstance(curve.estimate, CurveEstimate)
+            estimates[name] = curve.estimate
+    return Comparison(evaluations, _differences(estimates, opened.settings.level)), estimates
+
+
+def _differences(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[Difference, ...]:
+    pairs = list(combinations(estimates, 2))
+    joint = 1.0 - (1.0 - level) / max(1, len(_COMPARED) * len(pairs))
+    z = float(ndtri(0.5 + 0.5 * joint))
+    found = []
+    for first, second in pairs:
+        result = compare_curves(estimates[first], estimates[second], level=joint)
+        differences = (
+            result.precision[policy.PRECISION_LAM],
+            result.recall[policy.RECALL_LAM],
+            result.area,
+        )
+        for key, difference in zip(_COMPARED, differences, strict=True):
+            found.append(
+                Difference(
+                    first=first,
+                    second=second,
+                    key=key,
+                    value=difference.value,
+                    low=difference.value - z * difference.error,
+                    high=difference.value + z * difference.error,
+                    p_value=difference.p_value,
+                    resolvable=difference.resolvable,
+                )
+            )
+    return _corrected(found)
+
+
+def _corrected(found: list[Difference]) -> tuple[Difference, ...]:
+    """P-values that hold for all comparisons together, by Holm's step-down."""
+    p_values = np.array([difference.p_value for difference in found])
+    order = np.argsort(p_values)
+    steps = p_values[order] * (len(found) - np.arange(len(found)))
+    corrected = np.empty_like(p_values)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(found) else steps
+    return tuple(
+        Difference(**(asdict(one) | {"p_value": float(p)}))
+        for one, p in zip(found, corrected, strict=True)
+    )
+
+
+def _not_found(found: Difference) -> str:
+    word = found.key.partition(".")[2]
+    return (
+        f"the {word} of {found.first} and {found.second} cannot be told apart with this many "
+        f"samples (a difference of {found.resolvable:.3f} would be found in 9 of 10 runs)"
+    )
+
+
+def _found(found: Difference) -> str:
+    better, worse = (found.first, found.second) if found.value > 0 else (found.second, found.first)
+    low, high = (found.low, found.high) if found.value > 0 else (-found.high, -found.low)
+    value, high = min(abs(found.value), 1.0), min(high, 1.0)
+    return (
+        f"{better} has {_WORDS[found.key]} than {worse} "
+        f"(difference {value:.3f} [{low:.3f}, {high:.3f}])"
+    )
+
+
+def _as_folder(name: str) -> str:
+    """A name without what file systems do not take."""
+    safe = "".join(c if c.isalnum() or c in "-_. " else "_" for c in name).strip().rstrip(".")
+    safe = re.sub(r"^\.", "_", safe)
+    return "_" if safe in ("", "comparison.json", "run.toml") else safe

@@ -1,0 +1,323 @@
+"""Choose a knob: every value against one reference, and the one that fits a wish best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+from tradeoff._registry import resolve
+from tradeoff._result import Result
+from tradeoff._sides import by_name
+from tradeoff._text import in_percent
+from tradeoff._validation import check_count, check_type
+from tradeoff.comparison.goals import LARGEST_AREA, Wish
+from tradeoff.comparison.models import Comparison, compare_measured
+from tradeoff.curves.folds import check_enough
+from tradeoff.evaluation.pipeline import checked, open_real
+from tradeoff.evaluation.result import Paged
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference import policy
+from tradeoff.settings import Keywords, Settings, with_keywords
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tradeoff.curves import CurveEstimate
+
+__all__ = ["Sweep", "SweepPoint", "sweep"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepPoint(Result):
+    """A value of the knob in the plane of precision and recall.
+
+    Args:
+        value: The value, as text.
+        precision: Precision at λ = 20.
+        precision_limits: Lower and upper limit; all limits of a sweep hold together.
+        recall: Recall at λ = 0.4.
+        recall_limits: Lower and upper limit.
+        area: Area under the curve.
+        is_pareto: Whether no other value has at least as much of both, and more of one.
+
+    Example:
+        >>> from tradeoff.comparison.sweep import SweepPoint
+        >>> limits = {"precision_limits": (0.8, 1.0), "recall_limits": (0.7, 0.8)}
+        >>> SweepPoint(value="0.7", precision=0.9, recall=0.75, area=0.7, **limits).is_pareto
+        False
+    """
+
+    value: str
+    precision: float
+    precision_limits: tuple[float, float]
+    recall: float
+    recall_limits: tuple[float, float]
+    area: float
+    is_pareto: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sweep(Paged, Result):
+    """Values of a knob, measured against the same real samples, and the one to take.
+
+    Args:
+        points: The values in their order.
+        wish: What the value is chosen for, as it was given.
+        best: The value that fits the wish best; None if every value is refuted.
+        alike: Values that cannot be told from the best with this many samples, the best among them.
+        refuted: Values that surely miss the condition of the wish.
+        level: Confidence level of all statements together.
+        comparison: Evaluation of each value, and differences between them.
+
+    Example:
+        A knob that trades recall for precision:
+
+        >>> import numpy as np
+        >>> from tradeoff import sweep
+        >>> rng = np.random.default_rng(0)
+        >>> real = rng.normal(0, 1, (1000, 1))
+        >>> def generate(scale, n):
+        ...     return rng.normal(0, scale, (n, 1))
+        >>> result = sweep(
+        ...     real=real, generate=generate, values=(0.1, 1.0, 6.0), n=1000,
+        ...     estimator="gaussians", progress=False,
+        ... )
+        >>> result.best, result.alike
+        ('1.0', ('1.0',))
+    """
+
+    _derived = ("sentences",)
+
+    points: tuple[SweepPoint, ...]
+    wish: str
+    best: str | None
+    alike: tuple[str, ...]
+    refuted: tuple[str, ...]
+    level: float
+    comparison: Comparison
+
+    def __str__(self) -> str:
+        return str(resolve("tradeoff.report.text:sweep_summary_of")(self))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which value to take, and what that is worth."""
+        confidence = f"with {in_percent(self.level)} confidence"
+        wish, found = Wish.parse(self.wish), []
+        if self.best is None:
+            found.append(f"No value qualifies: {confidence}, all of them violate the condition.")
+        else:
+            (best,) = (point for point in self.points if point.value == self.best)
+            if (reached := _reached(wish, best)) < wish.at_least:
+                found.append(
+                    f"No value has a measured {wish.condition} of {wish.at_least:g} or more; "
+                    f"{self.best} is closest, with {reached:.3f}."
+                )
+            else:
+                found.append(f"Take {self.best} ({self.wish}).")
+            others = [value for value in self.alike if value != self.best]
+            if others:
+                alike = ", ".join(others)
+                found.append(f"With this many samples, it cannot be distinguished from {alike}.")
+            elif len(self.points) > len(self.refuted) + 1:
+                left = "other value that is not ruled out" if self.refuted else "other value"
+                found.append(f"It is better than every {left}, {confidence}.")
+        if self.refuted:
+            found.append(f"Ruled out {confidence}: {', '.join(self.refuted)}.")
+        if wish.condition is not None and self.best is not None:
+            found.append(
+                f"Measured {wish.condition} is an upper bound: it can show that {wish.condition} "
+                f"does not reach {wish.at_least:g}, but it cannot prove that it does."
+            )
+        return tuple(found)
+
+
+@by_name
+@with_keywords(without=("rule", "protocol"), metrics="curve", diagnose=False)
+def sweep(
+    *,
+    real: Any,
+    generated: Mapping[Any, Any] | None = None,
+    generate: Callable[[Any, int], Any] | None = None,
+    values: Sequence[Any] = (),
+    n: int = 2000,
+    wish: str = LARGEST_AREA,
+    progress: bool = True,
+    **settings: Unpack[Keywords],
+) -> Sweep:
+    """Measure a model at several values of a sampling parameter (a knob), and choose one.
+
+    All statements hold together at the confidence level.
+
+    Args:
+        real: Samples of real data, as for :func:`~tradeoff.evaluate`.
+        generated: Samples of each value, by the value. Give either these or `generate`.
+        generate: Function of a value and a number n that returns n samples.
+        values: Values of the knob that are passed to `generate`; tuples for two knobs.
+        n: Number of samples that are generated for each value.
+        wish: What to choose for: "largest area", "highest F-score", "best at λ = 2", or "highest
+            precision with recall at least 0.8" (or the other way round).
+        progress: Whether to show progress lines.
+        **settings: Settings of the evaluations.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff import sweep
+        >>> rng = np.random.default_rng(0)
+        >>> real = rng.normal(0, 1, (1000, 1))
+        >>> made = {0.2: rng.normal(0, 0.2, (1000, 1)), 1.0: rng.normal(0, 1, (1000, 1))}
+        >>> result = sweep(
+        ...     real=real, generated=made, estimator="gaussians", progress=False,
+        ...     wish="highest precision with recall at least 0.8",
+        ... )
+        >>> result.best, result.refuted
+        ('1.0', ('0.2',))
+    """
+    parsed = Wish.parse(wish)
+    if (generated is None) == (generate is None):
+        raise InvalidInputError("Either `generated` or `generate` must be given, and not both.")
+    chosen = Settings.of({"metrics": "curve", "diagnose": False, **settings})
+    if generated is not None:
+        check_type("generated", generated, Mapping)
+        named = dict(zip(_names(list(generated)), generated.values(), strict=True))
+    else:
+        real = open_real(real, _checked(chosen))  # before anything is generated
+        named = _generated(generate, values, n)
+    return sweep_sources(real, named, parsed, wish, chosen, progress=progress)
+
+
+def _generated(generate: Any, values: Any, n: int) -> dict[str, Any]:
+    """Samples of each value by its name."""
+    if not callable(generate):
+        raise InvalidInputError(f"`generate` must be a function. Got {type(generate).__name__}.")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInputError(f"`values` must list values of the knob. Got {values!r}.")
+    knobs, count = list(values), check_count("n", n)
+    if len(knobs) < 2:
+        raise InvalidInputError(
+            f"`values` must hold at least two values of the knob. Got {len(knobs)}."
+        )
+    names = _names(knobs)
+    check_enough("generated", count)
+    return {name: generate(value, count) for name, value in zip(names, knobs, strict=True)}
+
+
+def _names(knobs: Sequence[Any]) -> list[str]:
+    """A text for each value."""
+    names = [
+        ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+        for value in knobs
+    ]
+    for i, name in enumerate(names):
+        if name in names[:i] or knobs[i] in knobs[:i]:
+            raise InvalidInputError(f"Each value of the knob must be given once. Got {name} twice.")
+    return names
+
+
+def _checked(settings: Settings) -> Settings:
+    if not any(key.partition(".")[0] == "curve" for key in settings.metrics or ()):
+        raise InvalidInputError("`metrics` must contain the curve, which values are chosen by.")
+    return checked(settings)
+
+
+def sweep_sources(
+    real: Any,
+    generated: Mapping[str, Any],
+    parsed: Wish,
+    wish: str,
+    settings: Settings,
+    *,
+    progress: bool,
+) -> Sweep:
+    """Several values of a knob by complete settings; see `sweep`."""
+    comparison, estimates = compare_measured(
+        real, generated, _checked(settings), needs_curves=True, progress=progress
+    )
+    chosen = choose(estimates, parsed, settings.level)
+    return Sweep(wish=wish, level=settings.level, comparison=comparison, **chosen._asdict())
+
+
+class Choice(NamedTuple):
+    """The fields of a `Sweep` that are computed from estimates."""
+
+    points: tuple[SweepPoint, ...]
+    best: str | None
+    alike: tuple[str, ...]
+    refuted: tuple[str, ...]
+
+
+def choose(estimates: Mapping[str, CurveEstimate], wish: Wish, level: float) -> Choice:
+    """The value that fits a wish best, by estimates that share their real samples and folds."""
+    points = _points(estimates, level)
+    refuted = tuple(
+        point.value
+        for point in points
+        if wish.condition is not None
+        and getattr(point, f"{wish.condition}_limits")[1] < wish.at_least
+    )
+    best, alike = _best(estimates, points, wish, refuted, level)
+    return Choice(points, best, alike, refuted)
+
+
+def _reached(wish: Wish, point: SweepPoint) -> float:
+    """The measured value that the condition of a wish is about; infinite without one."""
+    return inf if wish.condition is None else float(getattr(point, wish.condition))
+
+
+def _points(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[SweepPoint, ...]:
+    """All values with limits that hold together."""
+    joint = 1.0 - (1.0 - level) / (2 * len(estimates))
+    shown = {
+        name: [estimate.shown(kind, lam, level=joint) for kind, lam in policy.HEADLINE.items()]
+        for name, estimate in estimates.items()
+    }
+    places = {name: (precision[0], recall[0]) for name, (precision, recall) in shown.items()}
+    return tuple(
+        SweepPoint(
+            value=name,
+            precision=precision[0],
+            precision_limits=precision[1:],
+            recall=recall[0],
+            recall_limits=recall[1:],
+            area=float(estimates[name].curve.area),
+            is_pareto=not any(
+                other != places[name] and other[0] >= precision[0] and other[1] >= recall[0]
+                for other in places.values()
+            ),
+        )
+        for name, (precision, recall) in shown.items()
+    )
+
+
+def _best(
+    estimates: Mapping[str, CurveEstimate],
+    points: Sequence[SweepPoint],
+    wish: Wish,
+    refuted: Sequence[str],
+    level: float,
+) -> tuple[str | None, tuple[str, ...]]:
+    """The best value that is not refuted, and those that cannot be told from it."""
+    left = [point.value for point in points if point.value not in refuted]
+    if not left:
+        return None, ()
+    reached = {point.value: _reached(wish, point) for point in points}
+    fitting = [name for name in left if reached[name] >= wish.at_least]
+    if wish.condition is not None and not fitting:  # the closest one
+        fitting, wish = left, Wish(key=wish.condition, lam=policy.HEADLINE[wish.condition])
+
+    def order(name: str) -> tuple[float, float, float]:
+        estimate = estimates[name]
+        return wish.value_of(estimate), reached[name], float(estimate.curve.area)
+
+    best = max(fitting, key=order)
+    pairs = len(list(combinations(estimates, 2)))
+    joint = 1.0 - (1.0 - level) / max(1, pairs)
+    alike = tuple(
+        name
+        for name in left
+        if name == best or not wish.is_surely_lower(estimates[name], estimates[best], joint)
+    )
+    return best, alike

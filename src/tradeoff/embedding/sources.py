@@ -1,0 +1,123 @@
+"""Sources of samples, and the encoder that settings ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
+
+from tradeoff._files import check_local
+from tradeoff._validation import check_choice, check_count, check_type
+from tradeoff.data import Sample, open_source
+from tradeoff.data.base import Kind, MissingColumnError
+from tradeoff.embedding.embed import embed_source
+from tradeoff.features import open_encoder
+from tradeoff.features.network import Dtype
+from tradeoff.features.store import FeatureStore
+from tradeoff.features.table import TableEncoder
+from tradeoff.samples import Side
+
+if TYPE_CHECKING:
+    from tradeoff.data.base import Source
+    from tradeoff.embedding.embed import Embedded
+    from tradeoff.features import Encoder
+    from tradeoff.settings import EmbedSettings
+
+__all__ = [
+    "IDENTITY",
+    "check_embedding",
+    "embed_with",
+    "encoder_for",
+    "encoder_of",
+    "identity_of",
+    "open_generated",
+    "open_samples",
+    "side_of",
+]
+
+IDENTITY = {"encoder": "name", "preprocessing": "preprocessing", "weights": "weights"}
+"""What tells encoders apart, and the attributes that hold it."""
+
+
+def check_embedding(settings: EmbedSettings) -> None:
+    """Settings of reading and embedding must have the right types before anything is read."""
+    check_type("trusted", settings.trusted, bool)
+    check_type("device", settings.device, str)
+    check_choice("dtype", settings.dtype, get_args(Dtype))
+    check_choice("broken", settings.broken, ("skip", "stop"))
+    if settings.store is not None:
+        check_local("store", settings.store)
+    if settings.kind is not None:
+        check_choice("kind", settings.kind, get_args(Kind))
+    for name in ("column", "label"):
+        if getattr(settings, name) is not None:
+            check_type(name, getattr(settings, name), str)
+    for name in ("size", "limit"):
+        if getattr(settings, name) is not None:
+            check_count(name, getattr(settings, name))
+
+
+def identity_of(embedder: Encoder) -> dict[str, str]:
+    """Name, preprocessing and weights of an encoder."""
+    return {key: str(getattr(embedder, name)) for key, name in IDENTITY.items()}
+
+
+def open_samples(value: Any, name: str, settings: EmbedSettings) -> Source:
+    """A source of samples, of which there is at least one."""
+    source = open_source(
+        value, name=name, kind=settings.kind, column=settings.column, label=settings.label
+    )
+    if not isinstance(value, Iterator):  # which can be read only once
+        next(iter(source), None)  # an empty source says so
+    return source
+
+
+def open_generated(value: Any, name: str, settings: EmbedSettings) -> Source:
+    """The same for samples of a model, which need not have the labels of the real ones."""
+    try:
+        return open_samples(value, name, settings)
+    except MissingColumnError as error:
+        if error.column != settings.label:
+            raise
+        return open_samples(value, name, replace(settings, label=None))
+
+
+def side_of(found: Embedded, name: str) -> Side:
+    """Embedded samples as a side."""
+    return Side(name=name, features=found.features, ids=found.ids, labels=found.labels)
+
+
+def embed_with(
+    embedder: Encoder, source: Source, name: str, settings: EmbedSettings, *, progress: bool
+) -> Embedded:
+    """Features of a source by an encoder."""
+    return embed_source(
+        source,
+        embedder,
+        name=name,
+        store=None if settings.store is None else FeatureStore(settings.store),
+        limit=settings.limit,
+        broken=settings.broken,
+        seed=settings.seed,
+        progress=progress,
+    )
+
+
+def encoder_for(real: Source, settings: EmbedSettings) -> Encoder:
+    """The encoder that settings ask for; that of a table is fitted on the real samples."""
+    if real.kind == "table" and settings.encoder in (None, "table"):
+        rows = (item.content for item in real if isinstance(item, Sample))
+        return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))
+    return encoder_of(real.kind, settings)
+
+
+def encoder_of(kind: Kind, settings: EmbedSettings) -> Encoder:
+    """The encoder of a kind of samples that settings ask for."""
+    return open_encoder(
+        settings.encoder,
+        kind=kind,
+        size=settings.size,
+        trusted=settings.trusted,
+        device=settings.device,
+        dtype=settings.dtype,
+    )

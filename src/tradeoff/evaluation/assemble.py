@@ -1,0 +1,203 @@
+"""The one place that builds an `Evaluation`, whichever way its samples were measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tradeoff._sides import Sides
+from tradeoff.core.held_out import HeldOutLogRatios
+from tradeoff.curves.estimate import CurveEstimate, HeldOut
+from tradeoff.evaluation.findings import (
+    findings_of,
+    near_copy_warnings,
+    protocol_warnings,
+    warnings_of,
+)
+from tradeoff.evaluation.result import Evaluation, SampleValues
+from tradeoff.evaluation.verdict import verdict_of
+from tradeoff.explain.explain import explain_pair
+from tradeoff.inference import policy
+from tradeoff.metrics.curve import curve_scores
+from tradeoff.metrics.family import Measured, MeasuredCurve
+from tradeoff.metrics.moments import frechet_distance
+from tradeoff.metrics.registry import resolve_keys
+from tradeoff.metrics.score import Score
+from tradeoff.provenance import software_versions
+from tradeoff.samples import Pair, Side
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tradeoff.core.curve import PRCurve
+    from tradeoff.counting.state import CountingState, KeptSamples
+    from tradeoff.data.base import Broken, Source
+    from tradeoff.settings import Settings
+
+__all__ = ["FRECHET", "Context", "assemble_counted", "assemble_measured"]
+
+FRECHET = "frechet.distance"
+_SIDES = Sides._fields
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Context:
+    """What belongs to a result besides what was measured.
+
+    Args:
+        settings: Settings of the measurement.
+        encoder: Name, preprocessing and weights of the encoder.
+        broken: Items and files that could not be read, by side.
+        sources: Sources of both sides, from which shown samples are read; None where there are
+            only features.
+        embedder: The encoder, which names the columns of tables.
+        warnings: What else is to be said.
+    """
+
+    settings: Settings
+    encoder: Mapping[str, str]
+    broken: Mapping[str, tuple[Broken, ...]]
+    sources: Sides[Source | None] = Sides(None, None)  # noqa: RUF009, a plain tuple
+    embedder: Any = None
+    warnings: tuple[str, ...] = ()
+
+
+def assemble_measured(
+    context: Context, pair: Pair, measured: Measured, curve: PRCurve | None
+) -> Evaluation:
+    """The result of samples that are in memory.
+
+    Args:
+        context: What belongs to the result besides.
+        pair: The samples.
+        measured: What families of metrics measured.
+        curve: The curve that is shown.
+    """
+    values = {"real": dict(measured.values.real), "generated": dict(measured.values.generated)}
+    if "nearest_real" in values["generated"]:
+        ids = np.array(pair.real.ids, dtype=object)
+        values["generated"]["nearest_real"] = ids[values["generated"]["nearest_real"]]
+    samples = {side.name: SampleValues(side.ids, side.labels, values[side.name]) for side in pair}
+    estimate = None if measured.curve is None else measured.curve.estimate
+    looked_at = (pair, estimate) if isinstance(estimate, CurveEstimate) else None
+    return _assembled(context, measured, curve, pair.sizes, pair.columns, samples, looked_at, pair)
+
+
+def assemble_counted(context: Context, state: CountingState) -> Evaluation:
+    """The result of counts of a frozen rule's errors; kept samples explain it."""
+    settings = context.settings
+    kept = Sides(*(side.sampled for side in state.sides))
+    explains = settings.explain and min(one.keys.size for one in kept) >= policy.FEWEST_CONTROLLED
+    estimate = state.result()
+    curve = MeasuredCurve(
+        estimate=estimate,
+        band=estimate.with_band(level=settings.level),
+        certificate=None if estimate.is_grouped else estimate.certificate(level=settings.level),
+        single=_kept_estimate(kept, halves=True) if explains else None,
+    )
+    keys = [key for key in resolve_keys(settings.metrics or ()) if key != FRECHET]
+    scores = curve_scores(keys, curve, settings.level)
+    if (moments := state.moments()) is not None:
+        distance = frechet_distance(real=moments.real, generated=moments.generated)
+        scores[FRECHET] = Score(value=distance)
+    measured = Measured(scores=scores, curve=curve, provenance={"curve": dict(estimate.provenance)})
+    sides = {name: _side_of(name, one) for name, one in zip(_SIDES, kept, strict=True)}
+    samples = {
+        name: SampleValues(
+            sides[name].ids,
+            tuple(label or None for label in one.labels.tolist()),
+            {"log_ratio": one.log_ratios},
+        )
+        for name, one in zip(_SIDES, kept, strict=True)
+    }
+    columns = int(state.plan.rule.about["columns"])
+    looked_at = (Pair(**sides), _kept_estimate(kept, halves=False)) if explains else None
+    return _assembled(context, measured, curve.band, state.sizes, columns, samples, looked_at)
+
+
+def _assembled(
+    context: Context,
+    measured: Measured,
+    curve: PRCurve | None,
+    sizes: Mapping[str, int],
+    columns: int,
+    samples: Mapping[str, SampleValues],
+    looked_at: tuple[Pair, CurveEstimate] | None,
+    pair: Pair | None = None,
+) -> Evaluation:
+    settings, found = context.settings, measured.curve
+    verdict = None if found is None else verdict_of(found, sizes, settings.level)
+    warnings = warnings_of(measured, settings, sizes, columns)
+    if pair is not None:
+        warnings += near_copy_warnings(verdict, pair, settings)
+    explanation = None
+    if settings.explain and looked_at and found is not None and found.single is not None:
+        explanation = explain_pair(
+            *looked_at,
+            found.single,
+            losses=found.estimate.losses(level=settings.level),
+            sources=context.sources,
+            encoder=context.embedder,
+            estimator=settings.estimator,
+            level=settings.level,
+            seed=settings.seed,
+        )
+    return Evaluation(
+        scores=measured.scores,
+        verdict=verdict,
+        findings=findings_of(verdict, measured.scores),
+        warnings=warnings
+        + context.warnings
+        + protocol_warnings(settings.protocol, context.encoder["encoder"]),
+        curve=curve,
+        certificate=None if found is None else found.certificate,
+        broken=context.broken,
+        explanation=explanation,
+        samples=samples,
+        settings=settings,
+        provenance={
+            "measured": list(measured.scores),
+            **context.encoder,
+            "columns": columns,
+            "samples": sizes,
+            "broken": {side: len(items) for side, items in context.broken.items()},
+            "estimator": str(settings.estimator),
+            "protocol": settings.protocol,
+            "seed": settings.seed,
+            **measured.provenance,
+            "versions": software_versions(),
+        },
+    )
+
+
+def _side_of(name: str, kept: KeptSamples) -> Side:
+    labels = tuple(label or None for label in kept.labels.tolist())
+    return Side(
+        name=name,
+        features=kept.features,
+        ids=tuple(kept.ids.tolist()),
+        labels=labels if any(labels) else (),
+    )
+
+
+def _kept_estimate(kept: Sides[KeptSamples], *, halves: bool) -> CurveEstimate:
+    """The curve of the kept samples; of one half, while the other forms groups, or of all."""
+    sides = []
+    for side in kept:
+        first = side.keys % np.uint64(2) == 0 if halves else np.ones(side.keys.size, bool)
+        sides.append(
+            HeldOut(
+                log_ratios=np.where(first, side.log_ratios, np.nan),
+                folds=np.where(first, 0, 1),
+                training_log_ratios=np.where(first, np.nan, side.log_ratios) if halves else None,
+            )
+        )
+    held_out = HeldOutLogRatios(
+        real=sides[0].log_ratios[sides[0].counted], generated=sides[1].log_ratios[sides[1].counted]
+    )
+    raw = held_out.curve()
+    return CurveEstimate(
+        raw=raw, curve=raw.clipped(), real=sides[0], generated=sides[1], provenance={"folds": 1}
+    )

@@ -1,0 +1,156 @@
+"""Every threshold and slope that decides what is said, each with where it comes from.
+
+A name in parentheses is that of a record, a file of `benchmarks/results`. Grids on which errors
+are counted stay in `core.counts`, and settings of estimators with the estimators: they decide how
+well something is measured, not what is said about it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tradeoff.core.curve import PRCurve
+
+# The headline.
+
+PRECISION_LAM = 20.0
+"""Precision is lowered only where real data is over 20 times rarer than generated data."""
+RECALL_LAM = 0.4
+"""Recall is lowered where the model makes less than 0.4 of what it should (`verdict`)."""
+
+# Losses that are established.
+
+JUDGED_MARGIN = 1.5
+"""A pure omission has all its precision from λ = 1/α(1) on; the rest is for noise."""
+SMALLEST_CURVE = 0.02
+"""α(1) below this is noise: the judged factor stays below 75."""
+FURTHER_FACTORS = (5.0, 20.0)
+"""Tested in this fixed order, so that no level is lost; slopes on the grid of counts."""
+SMALLEST_LOSS = 0.001
+"""A smaller lower limit says nothing."""
+STRICTER = 2.0
+"""A further factor is worth a word if it is at least so many times larger than the first."""
+INVENTED = 20.0
+"""Where real data is over so many times rarer, a sample is called invented."""
+ASKED = 0.1
+"""Loss for which a number of samples is advised where nothing is established."""
+LOWEST_LEVEL = 0.5
+"""Below, an interval would be narrower than the noise that it describes."""
+
+# Intervals.
+
+NEAR_IDENTITY = 2.0**0.5
+"""Folds share training data: errors near identity vary up to twice as much (`coverage`)."""
+FEWEST_GROUPS = 8
+"""Fewer groups that disagree do not tell their spread (`coverage`)."""
+POWER = 0.9
+"""Probability with which a difference called resolvable is found: the usual choice in trials."""
+
+# Controls.
+
+FEWEST_CONTROLLED = 160
+"""With fewer samples, no group that can be withheld is ever found (`verdict`)."""
+CLUSTERS = 20
+"""Few clusters are far apart, and withholding one of them flatters an estimator."""
+FEWEST_CLASSES = 8
+"""Of fewer classes, one is a large and easy group."""
+LARGEST_CLASS = 0.15
+"""A larger class is easier to find than what is asked about."""
+WEAKEST_CONTROL = 0.35
+"""A weaker control is noise (`verdict`)."""
+MOST_WITHHELD = 0.8
+"""A model that lacks more has nothing in common with the data."""
+MANY_CONTROLLED = 2000
+"""From here on half of the fits are enough."""
+CONTROL_POWER = 1.43
+"""(1.96 + 0.84) / 1.96: with so many times what is needed, four losses in five are found."""
+CONTROL_GROWTH = 2.0
+"""Strength grows about as the square of the number of withheld samples (`verdict`)."""
+
+# Samples that are too few, too alike or too unequal.
+
+FEWEST_SAMPLES = 20
+"""Of a side, for five folds of four."""
+FEWEST_VALUES = 5
+"""Of a side: one for each fold."""
+FEW_VALUES = 50
+"""With fewer, some fold may lack a value that others hold."""
+MANY_REPEATS = 0.5
+"""From here on repeats may be what a discrete distribution looks like (`repeats`)."""
+SHARED_REPEATS = 1 / 3
+"""Values that both sides repeat are values of a table, not copies (`repeats`)."""
+CLOSER = 1 / 3
+"""A near-copy is closer than this share of the distance to the other half."""
+USUAL_NEAR_COPIES = 0.05
+"""Two sides of one distribution do not have more, in any number of columns."""
+FEWEST_NEAR_COPIES = 200
+"""Of a side: below, 5% are ten samples."""
+MATERIAL_COPIES = 0.01
+"""A share of copies that is worth a word."""
+TOLD_REPEATS = 0.01
+"""A share of repeats that is worth a line."""
+UNEQUAL = 2.0
+"""Sides of which one is so many times larger are pointed out."""
+SAMPLES_PER_COLUMN = 10
+"""Fewer make a covariance, and so a Fréchet distance, mostly noise (`baselines`)."""
+MOST_TIED = 0.01
+"""With more tied distances the distribution of clipped metrics does not hold (`baselines`)."""
+SAME_SIZE = 1.05
+"""Baselines hardly change within this ratio of sizes."""
+
+# Explanations and filters.
+
+CLEAR_FACTOR = 5.0
+"""A larger factor flags fewer samples, a smaller one more that are not missing (`explain`)."""
+FEWEST_FLAGGED = 12
+"""Flagged samples of the forming half for each group: fewer form no group twice."""
+MOSTLY = 0.5
+"""A group is named after a class if so many of its members have it."""
+WORTH_FILTERING = 0.05
+"""Below, a filter would discard half of the samples to gain less than it costs (`explain`)."""
+SHARED_CAUSE = 0.5
+"""Losses of both kinds that are so large have a cause that most samples share."""
+FEWEST_FILTERED = 20
+"""Kept samples, to measure their curve: as many as a side needs."""
+LITTLE_AREA = 0.005
+"""Area that a larger budget must add to be advised."""
+
+# Calibration.
+
+FEWEST_CALIBRATED = 40
+"""Distinct samples of a side: half fit, half calibrate."""
+SATURATED = 0.5
+"""Share of equal log-ratios from which on a classifier is called saturated."""
+MISCALIBRATED = 4.0
+"""Standard errors of a mean ratio above 1: chance alone passes it once in 30,000 runs."""
+
+# Decisions while samples come in.
+
+FEWEST_DECIDED = 100
+"""Real samples of each half, or rules are fitted on noise."""
+DRIFT = 1e-3
+"""P-value of a test over blocks, below which samples are said to change."""
+FEWEST_BLOCKED = 100
+"""Samples of which blocks are compared."""
+FEWEST_PILOTS = 10
+"""Samples before the first look."""
+PROBE_ERRORS = 2.0
+"""Standard errors of a probe within which a difference may still be decided."""
+
+# Training.
+
+REACHED = 0.95
+"""Share of a discriminator's largest value from which on it separates all samples."""
+FEWEST_STEPS = 20
+"""Steps in each half of a history."""
+RISING = 4.0
+"""Standard errors by which a bound must rise to be called rising."""
+
+HEADLINE = {"precision": PRECISION_LAM, "recall": RECALL_LAM}
+"""Slopes of the headline, by what is reported."""
+
+
+def headline_of(curve: PRCurve) -> dict[str, float]:
+    """The headline numbers of a curve, by the keys that they have in every result."""
+    return {f"curve.{kind}": float(getattr(curve, kind)(lam)) for kind, lam in HEADLINE.items()}
