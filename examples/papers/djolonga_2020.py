@@ -30,10 +30,10 @@ from examples.papers.djolonga_parts import (
     on_grid,
     two_panels,
 )
+from examples.papers.exponential_family import GaussianFamily
 from examples.papers.gallery import Claim, Experiment, Measured, main
 from examples.parts.style import COLORS, INK
 from tradeoff.core import RenyiFrontier, renyi_frontier
-from tradeoff.core.family import GaussianFamily
 from tradeoff.core.frontier import Kind
 
 FAMILY = GaussianFamily(1)

@@ -10,11 +10,11 @@ from scipy.special import expit
 from sklearn.cluster import MiniBatchKMeans
 
 from benchmarks.laws import Mixture, line_mixture
+from examples.papers.exponential_family import GaussianFamily
 from examples.papers.gallery import Measured
 from examples.parts.style import COLORS, INK, name
 from tradeoff import RatioProfile, pr_curve
 from tradeoff.core import RenyiFrontier, renyi_frontier
-from tradeoff.core.family import GaussianFamily
 from tradeoff.core.frontier import Kind
 from tradeoff.protocols.sajjadi import Sajjadi2018
 from tradeoff.report import FrontierDisplay

@@ -15,10 +15,10 @@ import torch
 from matplotlib.figure import Figure
 
 from examples.papers.gallery import Claim, Experiment, Measured, main
+from examples.papers.lipschitz_bounds import forward_lipschitz_bound, inverse_lipschitz_bound
 from examples.parts.plane import make_grid, masses, ring, train_residual
 from examples.parts.style import COLORS, INK, name
 from tradeoff import RatioProfile
-from tradeoff.core.bounds import forward_lipschitz_bound, inverse_lipschitz_bound
 from tradeoff.core.divergence import PRDivergence
 
 BLUE, ORANGE = COLORS[:2]

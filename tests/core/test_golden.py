@@ -9,9 +9,14 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from examples.papers.exponential_family import GaussianFamily
+from examples.papers.lipschitz_bounds import (
+    _gaussian_ball,
+    forward_lipschitz_bound,
+    inverse_lipschitz_bound,
+)
 from tradeoff import AcceptanceRule, RatioProfile, frechet_distance, support_metrics
 from tradeoff.core import mauve, renyi_frontier
-from tradeoff.core.bounds import _gaussian_ball, forward_lipschitz_bound, inverse_lipschitz_bound
 from tradeoff.core.budget import drs_acceptance
 from tradeoff.core.divergence import (
     GAN,
@@ -27,7 +32,6 @@ from tradeoff.core.divergence import (
 from tradeoff.core.divergence.kullback import Jeffreys
 from tradeoff.core.divergence.mixture import FrontierIntegral
 from tradeoff.core.divergence.power import Neyman
-from tradeoff.core.family import GaussianFamily
 from tradeoff.metrics.moments import inception_score
 from tradeoff.metrics.moments.frechet import Moments
 from tradeoff.metrics.neighbors.expectations import expected_coverage

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from examples.papers.exponential_family import GaussianFamily
+from examples.papers.lipschitz_bounds import forward_lipschitz_bound
 from tradeoff import (
     AcceptanceRule,
     HeldOutLogRatios,
@@ -14,10 +16,8 @@ from tradeoff import (
     UndefinedError,
 )
 from tradeoff.core import mauve, renyi_frontier
-from tradeoff.core.bounds import forward_lipschitz_bound
 from tradeoff.core.budget import drs_acceptance
 from tradeoff.core.divergence import KL, Amari, PRDivergence
-from tradeoff.core.family import GaussianFamily
 
 PROFILE = RatioProfile.from_masses([0.5, 0.5], [0.5, 0.5])
 CURVE = PROFILE.curve()

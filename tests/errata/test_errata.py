@@ -11,9 +11,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, minimize
 from scipy.special import ndtr, ndtri, softmax
 
+from examples.papers.lipschitz_bounds import forward_lipschitz_bound, inverse_lipschitz_bound
 from tradeoff import AcceptanceRule, RatioProfile
 from tradeoff.core import renyi_frontier
-from tradeoff.core.bounds import forward_lipschitz_bound, inverse_lipschitz_bound
 from tradeoff.core.divergence import (
     GAN,
     KL,

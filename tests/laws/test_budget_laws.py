@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 from scipy.stats import norm
 
+from examples.papers.lipschitz_bounds import forward_lipschitz_bound, inverse_lipschitz_bound
 from tests.laws.divergences import ALL
 from tests.laws.strategies import pairs, profiles
 from tradeoff import AcceptanceRule, InvalidInputError, RatioProfile
-from tradeoff.core.bounds import forward_lipschitz_bound, inverse_lipschitz_bound
 from tradeoff.core.budget import drs_acceptance
 from tradeoff.core.divergence import KL, JensenShannon, Pearson, PRDivergence, ReverseKL
 

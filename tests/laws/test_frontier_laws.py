@@ -8,10 +8,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from examples.papers.exponential_family import ExponentialFamily, GaussianFamily
 from tests.laws.strategies import pairs, profiles
 from tradeoff import HeldOutLogRatios, InvalidInputError, RatioProfile
 from tradeoff.core import mauve, renyi_frontier
-from tradeoff.core.family import ExponentialFamily, GaussianFamily
 
 KINDS = ("exclusive", "inclusive")
 ORDERS = st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0, 1.3, 2.0, 7.0, 40.0])

@@ -48,7 +48,7 @@ class ExponentialFamily:
         Poisson distributions of rates 2 (real) and 3 (generated):
 
         >>> import numpy as np
-        >>> from tradeoff.core.family import ExponentialFamily
+        >>> from examples.papers.exponential_family import ExponentialFamily
         >>> poisson = ExponentialFamily(
         ...     log_partition=lambda t: np.exp(t).sum(), to_mean=np.exp, to_natural=np.log
         ... )
@@ -122,7 +122,7 @@ class GaussianFamily(ExponentialFamily):
         dim: Dimension d.
 
     Example:
-        >>> from tradeoff.core.family import GaussianFamily
+        >>> from examples.papers.exponential_family import GaussianFamily
         >>> family = GaussianFamily(1)
         >>> real, generated = family.natural([0.0], [[1.0]]), family.natural([1.0], [[1.0]])
         >>> family.kl(real, generated), family.renyi(real, generated, 2.0)
@@ -175,7 +175,7 @@ class GaussianFamily(ExponentialFamily):
 
         Example:
             >>> import numpy as np
-            >>> from tradeoff.core.family import GaussianFamily
+            >>> from examples.papers.exponential_family import GaussianFamily
             >>> family = GaussianFamily(1)
             >>> mean, covariance = family.moments(family.fit([[-1.0], [1.0], [3.0], [5.0]]))
             >>> mean, covariance
