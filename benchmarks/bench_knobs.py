@@ -23,14 +23,14 @@ from benchmarks.bench_truth import curve_in_one_process, over_seeds
 from benchmarks.harness import Row, Summary, run
 from benchmarks.laws import Mixture, ring_mixture
 from tradeoff import RatioProfile
-from tradeoff.comparison.goals import Wish
 from tradeoff.comparison.sweep import choose
+from tradeoff.goals import Best
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 VALUES = (0.5, 1.0, 1.5, 2.0, 3.0)
-WISHES = {"F-score": "highest F-score", "area": "largest area"}
+GOALS = {"F-score": Best("f_score"), "area": Best("area")}
 RUNS, PARTS, N = 200, 4, 2000
 FIRST_SEED = 60_000
 _REGRET = 0.01
@@ -71,7 +71,7 @@ def true_scores() -> dict[str, np.ndarray]:
 
 
 def one_run(seed: int, n: int = N, estimator: str = "stack") -> dict[str, tuple[float, bool, int]]:
-    """For each wish: regret, whether the set holds the best value, and its size."""
+    """For each goal: regret, whether the set holds the best value, and its size."""
     rng = np.random.default_rng(seed)
     rows = real()(rng, n)
     estimates = {
@@ -82,7 +82,7 @@ def one_run(seed: int, n: int = N, estimator: str = "stack") -> dict[str, tuple[
     }
     found = {}
     for name, truth in true_scores().items():
-        chosen = choose(estimates, Wish.parse(WISHES[name]), _LEVEL)
+        chosen = choose(estimates, GOALS[name], _LEVEL)
         taken = VALUES.index(float(chosen.best))
         best = str(VALUES[int(truth.argmax())])
         found[name] = (float(truth.max() - truth[taken]), best in chosen.alike, len(chosen.alike))
@@ -95,7 +95,7 @@ def part(number: int) -> Row:
     found = over_seeds(lambda i: one_run(FIRST_SEED + number * size + i), size)
     return {
         f"{name}, {what}": float(np.mean([run[name][i] for run in found]))
-        for name in WISHES
+        for name in GOALS
         for i, what in enumerate(("regret", "best in the set", "size of the set"))
     }
 
@@ -157,8 +157,7 @@ def trend(rows: dict[str, Row]) -> Row:
 CASES: dict[str, Callable[[], Row] | Summary] = {
     **{f"runs, part {number + 1}": (lambda k=number: part(k)) for number in range(PARTS)},
     **{
-        f"all runs, {name}": Summary(lambda rows, name=name: all_runs(name, rows))
-        for name in WISHES
+        f"all runs, {name}": Summary(lambda rows, name=name: all_runs(name, rows)) for name in GOALS
     },
     **{f"transformer, seed {seed}": (lambda k=seed: transformer(k)) for seed in range(SEEDS)},
     "transformer, all seeds": Summary(trend),

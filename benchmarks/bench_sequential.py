@@ -18,7 +18,7 @@ from scipy.stats import binom, norm
 
 from benchmarks.bench_truth import over_seeds
 from benchmarks.harness import Row, run
-from tradeoff import decide
+from tradeoff import Best, decide
 from tradeoff.inference.betting import ONE_MODEL, TWO_MODELS, BettingTest
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def best_of_eight(seed: int) -> tuple[bool, bool, int, int]:
             name: (lambda n, d=distance: rng.normal(d, 1, (n, 1)))
             for name, distance in zip(names, distances, strict=True)
         },
-        question="precision at λ = 1",
+        goal=Best("precision", lam=1.0),
         rule={name: Shifted(d) for name, d in zip(names, distances, strict=True)},
         every=500,
         limit=LAST,

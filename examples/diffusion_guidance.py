@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff import sweep
+from tradeoff import Best, sweep
 from tradeoff.report import SweepDisplay
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def choose(n: int = 1000, *, progress: bool = True) -> Sweep:
         generate=guided(pipeline, seed=2),
         values=SCALES,
         n=n,
-        wish="highest F-score",
+        goal=Best("f_score"),
         progress=progress,
     )
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from examples.fashion_tuning import QUICK, Size, begin
 from examples.parts.fashion import features_of, load_fashion, train_classifier
 from examples.parts.style import neutral
-from tradeoff import decide
+from tradeoff import Above, Best, decide
 from tradeoff.report import DecisionDisplay
 from tradeoff.sequential import Decision
 
@@ -60,8 +60,8 @@ def ask(size: Size, *, seed: int = 0, progress: bool = True) -> dict[str, Decisi
     }
     begun = time.perf_counter()
     found = {
-        "bar": decide(generated=models["T = 1"], question=f"precision at λ = 1 > {BAR}", **options),
-        "best": decide(generated=models, question="precision at λ = 1", **options),
+        "bar": decide(generated=models["T = 1"], goal=Above("precision", BAR, lam=1.0), **options),
+        "best": decide(generated=models, goal=Best("precision", lam=1.0), **options),
     }
     taken = time.perf_counter() - begun
     used = sum(sum(decision.samples.values()) for decision in found.values())

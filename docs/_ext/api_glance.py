@@ -15,6 +15,7 @@ MODULES = (
     "tradeoff.evaluation",
     "tradeoff.comparison",
     "tradeoff.sequential",
+    "tradeoff.goals",
     "tradeoff.counting",
     "tradeoff.explain",
     "tradeoff.metrics",

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 
-from tradeoff import sweep
+from tradeoff import Above, Best, sweep
 from tradeoff.report import SweepDisplay
 
 # %% tags=["parameters"]
@@ -74,7 +74,7 @@ print(found)
 # Read the table from top to bottom. More noise first brings **recall**: more and more of the real
 # digits are covered. Then it costs **precision**: from 8 on, some samples are far from any digit.
 #
-# Without a wish, the value with the largest area under its curve is recommended, which weighs
+# Without a goal, the value with the largest area under its curve is recommended, which weighs
 # precision and recall alike. The intervals of all values hold together with 95% confidence.
 
 # %% mystnb={"image": {"alt": "Path of the model in the plane of recall and precision: to the right from 1.5 to 4, then down to 25. The point at 4 is the best."}}
@@ -85,12 +85,12 @@ SweepDisplay(found)
 #
 # ## Say what you care about
 #
-# A wish is a sentence: "largest area", "best at λ = 2" (λ above 1 favors precision, below 1 recall),
-# or a condition like this one:
+# Choose for `Best("area")`, for `Best("precision", lam=2)` (λ above 1 favors precision, below 1
+# recall), or with a condition like this one:
 
 # %%
-wish = "highest precision with recall at least 0.8"
-chosen = sweep(real=real, generated=samples, wish=wish)
+goal = Best("precision", given=Above("recall", 0.8))
+chosen = sweep(real=real, generated=samples, goal=goal)
 for sentence in chosen.sentences:
     print(sentence)
 
@@ -104,7 +104,7 @@ for sentence in chosen.sentences:
 # ## Decide
 #
 # Use a truncation of 4. It has the largest area, established against every other value, and it fits
-# the wish. Below 2.5 diversity is lost; do not go there for nicer pictures. If you need a finer
+# the goal. Below 2.5 diversity is lost; do not go there for nicer pictures. If you need a finer
 # choice, say between 3 and 5, sweep these values with more samples.
 #
 # On the command line, with a folder of samples for each value:

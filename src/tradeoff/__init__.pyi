@@ -4,6 +4,7 @@ from .core import AcceptanceRule, HeldOutLogRatios, PRCurve, RatioProfile
 from .curves import CurveEstimate, diagnose, pr_curve
 from .evaluation import Evaluation, evaluate
 from .exceptions import InvalidInputError, TradeoffError, UndefinedError
+from .goals import Above, Below, Best
 from .metrics.moments import frechet_distance, kernel_distance
 from .metrics.neighbors import SupportMetrics, support_metrics
 from .protocols import reproduce
@@ -12,7 +13,10 @@ from .sequential import decide
 from .settings import Settings
 
 __all__ = [
+    "Above",
     "AcceptanceRule",
+    "Below",
+    "Best",
     "Comparison",
     "CurveEstimate",
     "Evaluation",

@@ -1,13 +1,17 @@
 """Checks of what users pass in, in one voice: what was expected, what came, what to do."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tradeoff.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "LARGEST_FEATURE",
@@ -34,8 +38,10 @@ __all__ = [
     "freeze",
     "own",
     "read_only",
+    "same_kind",
     "to_array",
 ]
+
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -313,3 +319,9 @@ def _check_non_negative(name: str, array: FloatArray) -> FloatArray:
         bad = array[~np.isfinite(array) | (array < 0)][0]
         raise InvalidInputError(f"`{name}` must be finite and not negative. Got {bad}.")
     return array + 0.0  # no negative zeros, whose quotients have the wrong sign
+
+
+def same_kind(value: Any) -> float | FloatArray:
+    """A float for an array without dimensions, and a float64 array otherwise."""
+    array = np.asarray(value, dtype=np.float64)
+    return float(array) if array.ndim == 0 else array

@@ -15,7 +15,7 @@ def test_the_best_value_lies_between_the_others():
 def test_a_recommendation_loses_little_and_the_set_holds_the_best():
     """With the full size, regret is below 0.01; half the samples and one member may lose more."""
     found = [knobs.one_run(90_000 + i, n=1000, estimator="kernel-logistic") for i in range(8)]
-    for name in knobs.WISHES:
+    for name in knobs.GOALS:
         assert np.mean([run[name][0] for run in found]) < 0.03
         assert sum(run[name][1] for run in found) >= 5  # 95%: 4 or fewer once in 2,500
 

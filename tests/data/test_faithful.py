@@ -18,7 +18,7 @@ from tests.data.test_sources import encoded, pixels  # noqa: E402
 from tradeoff import InvalidInputError  # noqa: E402
 from tradeoff._pictures import decode_image  # noqa: E402
 from tradeoff.data import Broken, Sample, open_source  # noqa: E402
-from tradeoff.data.cells import as_value  # noqa: E402
+from tradeoff.data.text import as_value  # noqa: E402
 from tradeoff.exceptions import UnreadableError  # noqa: E402
 from tradeoff.features.images import Pixels  # noqa: E402
 

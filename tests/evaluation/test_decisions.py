@@ -13,7 +13,8 @@ from scipy.stats import norm
 
 from benchmarks.bench_sequential import Shifted
 from tests.cli.run import tradeoff
-from tradeoff import decide
+from tradeoff import Above, Best, decide
+from tradeoff.cli.goals import parse_question
 from tradeoff.counting.ledger import Ledger
 from tradeoff.data import GrowingFolder
 from tradeoff.evaluation import Reference
@@ -22,7 +23,6 @@ from tradeoff.features import Function
 from tradeoff.ratio import FrozenRule
 from tradeoff.sequential import Decision
 from tradeoff.sequential.models import Batches, Drawing
-from tradeoff.sequential.questions import Question
 from tradeoff.settings import Settings
 
 QUICK = {"estimator": "logistic", "progress": False}
@@ -55,7 +55,8 @@ def shifted(rng, distance=1.0):
     ],
 )
 def test_a_model_is_judged_by_a_bar(rng, real, question, answer):
-    found = decide(real=real, generated=shifted(rng), question=question, **QUICK)
+    goal = parse_question(question)
+    found = decide(real=real, generated=shifted(rng), goal=goal, **QUICK)
     assert found.answer == answer
     assert found.samples["generated"] < 6000
     assert found.looks[-1].samples == found.samples["generated"] - 1000
@@ -70,7 +71,7 @@ def test_a_model_is_judged_by_a_bar(rng, real, question, answer):
 
 def test_sentences_say_what_an_answer_means(rng, real):
     above, below = (
-        decide(real=real, generated=shifted(rng), question=f"precision at λ = 1 > {bar}", **QUICK)
+        decide(real=real, generated=shifted(rng), goal=Above("precision", bar, lam=1.0), **QUICK)
         for bar in (0.5, 0.75)
     )
     assert "upper bound" in above.sentences[1]
@@ -89,7 +90,7 @@ def test_answers_are_wrong_about_as_often_as_promised():
         found = decide(
             real=rng.normal(0, 1, (3000, 1)),
             generated=shifted(rng),
-            question=f"precision at λ = 1 > {TRUTH}",
+            goal=Above("precision", TRUTH, lam=1.0),
             rule=Shifted(1.0),
             every=100,
             limit=2000,
@@ -104,8 +105,8 @@ def test_a_rule_is_used_again_and_costs_no_pilot(rng, real):
     rule = FrozenRule.fit(
         real=rng.normal(0, 1, (1000, 1)), generated=rng.normal(1.2, 1, (1000, 1)), estimator="trees"
     )
-    question = "precision at λ = 1 > 0.75"
-    found = decide(real=real, generated=shifted(rng), question=question, rule=rule, progress=False)
+    goal = Above("precision", 0.75, lam=1.0)
+    found = decide(real=real, generated=shifted(rng), goal=goal, rule=rule, progress=False)
     assert found.answer == "no"
     assert found.samples["generated"] < 1500
 
@@ -113,15 +114,15 @@ def test_a_rule_is_used_again_and_costs_no_pilot(rng, real):
 def test_real_samples_may_be_a_reference_or_its_folder(rng, real, tmp_path):
     reference = Reference.make(real, progress=False)
     reference.save(tmp_path / "ref")
-    question = "precision at λ = 1 > 0.75"
+    goal = Above("precision", 0.75, lam=1.0)
     for source in (reference, tmp_path / "ref"):
-        found = decide(real=source, generated=shifted(rng), question=question, **QUICK)
+        found = decide(real=source, generated=shifted(rng), goal=goal, **QUICK)
         assert found.answer == "no"
 
 
 def test_the_best_of_several_models_is_found_and_bad_ones_cost_little(rng, real):
     models = {name: shifted(rng, d) for name, d in (("A", 0.2), ("B", 0.9), ("C", 2.0))}
-    found = decide(real=real, generated=models, question="precision at λ = 1", **QUICK)
+    found = decide(real=real, generated=models, goal=Best("precision", lam=1.0), **QUICK)
     assert (found.answer, found.best) == ("best found", ("A",))
     assert found.samples["C"] <= found.samples["A"] < 10_000
     assert "A has the best precision at λ = 1" in found.sentences[0]
@@ -129,7 +130,7 @@ def test_the_best_of_several_models_is_found_and_bad_ones_cost_little(rng, real)
 
 def test_tied_models_are_left_undecided(rng, real):
     models = {name: shifted(rng) for name in "AB"}
-    found = decide(real=real, generated=models, question="recall", limit=1500, **QUICK)
+    found = decide(real=real, generated=models, goal=Best("recall"), limit=1500, **QUICK)
     assert (found.answer, found.best) == ("undecided", ("A", "B"))
     assert len(found.looks) == 6
     assert found.looks[-1].low < 0 < found.looks[-1].high
@@ -138,7 +139,7 @@ def test_tied_models_are_left_undecided(rng, real):
 
 def test_a_model_that_was_ruled_out_is_named_if_the_others_are_tied():
     found = Decision(
-        question="recall",
+        goal=Best("recall"),
         answer="undecided",
         best=("A", "B"),
         looks=(),
@@ -152,11 +153,13 @@ def test_a_model_that_was_ruled_out_is_named_if_the_others_are_tied():
 @pytest.mark.parametrize("question", ["recall > 1", "recall < 0", "recall at 2 > 0.5"])
 def test_bounds_that_are_never_crossed_are_refused(real, question):
     with pytest.raises(InvalidInputError, match="must lie between 0 and"):
-        decide(real=real, generated=real, question=question, **QUICK)
+        decide(real=real, generated=real, goal=parse_question(question), **QUICK)
 
 
 def test_limits_of_a_share_lie_between_0_and_its_largest_value(rng, real):
-    found = decide(real=real, generated=shifted(rng, 0.0), question="recall at 2 > 0.45", **QUICK)
+    found = decide(
+        real=real, generated=shifted(rng, 0.0), goal=Above("recall", 0.45, lam=2.0), **QUICK
+    )
     assert all(0 <= look.low <= look.high <= 0.5 for look in found.looks)
 
 
@@ -165,7 +168,7 @@ def test_a_path_that_does_not_exist_is_told_before_real_samples_are_embedded(rea
         mock.patch("tradeoff.evaluation.pipeline.Reference.embed") as embed,
         pytest.raises(InvalidInputError, match="does not exist"),
     ):
-        decide(real=real, generated="nowhere.npy", question="recall > 0.5", **QUICK)
+        decide(real=real, generated="nowhere.npy", goal=Above("recall", 0.5), **QUICK)
     assert not embed.called
 
 
@@ -179,7 +182,7 @@ def test_what_the_real_side_hides_is_told_before_sampling(rng):
     found = decide(
         real=rng.normal(0, 1, (300, 1)),
         generated=generate,
-        question=f"precision at λ = 1 > {TRUTH + 0.03}",
+        goal=Above("precision", TRUTH + 0.03, lam=1.0),
         **QUICK,
     )
     assert found.answer == "undecidable"
@@ -191,7 +194,7 @@ def test_what_the_real_side_hides_is_told_before_sampling(rng):
 def test_finished_samples_are_taken_in_a_random_order(rng, real):
     """Sorted ones would be all realistic at first."""
     x = np.sort(rng.normal(1, 1, (9000, 1)), axis=0)
-    found = decide(real=real, generated=x, question="precision at λ = 1 > 0.7", **QUICK)
+    found = decide(real=real, generated=x, goal=Above("precision", 0.7, lam=1.0), **QUICK)
     assert found.answer == "no"
     assert found.warnings == ()
 
@@ -205,13 +208,13 @@ def test_a_function_that_returns_ordered_samples_is_warned_of(rng, real):
         start += n
         return x[start - n : start]
 
-    found = decide(real=real, generated=generate, question="precision at λ = 1 > 0.7", **QUICK)
+    found = decide(real=real, generated=generate, goal=Above("precision", 0.7, lam=1.0), **QUICK)
     assert "shuffle them" in found.warnings[0]
 
 
 def test_samples_that_end_leave_the_question_undecided(rng, real):
     x = rng.normal(1, 1, (1600, 1))
-    found = decide(real=real, generated=x, question="precision at λ = 1 > 0.6", **QUICK)
+    found = decide(real=real, generated=x, goal=Above("precision", 0.6, lam=1.0), **QUICK)
     assert found.answer == "undecided"
     assert found.samples["generated"] == 1600
     assert "it lies between" in found.sentences[0]
@@ -222,21 +225,25 @@ def test_samples_that_end_leave_the_question_undecided(rng, real):
 )
 def test_questions_that_cannot_be_read(text):
     with pytest.raises(InvalidInputError, match="must read like"):
-        Question.parse(text)
+        parse_question(text)
 
 
 def test_mistakes_are_named(rng, real):
+    with pytest.raises(InvalidInputError, match="`goal` must be one such as Above"):
+        decide(real=real, generated=shifted(rng), goal="recall > 0.5", **QUICK)
+    with pytest.raises(InvalidInputError, match="about precision or recall alone"):
+        decide(real=real, generated={"A": real, "B": real}, goal=Best("area"), **QUICK)
     with pytest.raises(InvalidInputError, match="several models by name"):
-        decide(real=real, generated=shifted(rng), question="recall", **QUICK)
+        decide(real=real, generated=shifted(rng), goal=Best("recall"), **QUICK)
     both = {"A": shifted(rng), "B": shifted(rng)}
     with pytest.raises(InvalidInputError, match="must not have a threshold for several models"):
-        decide(real=real, generated=both, question="recall > 0.5", **QUICK)
+        decide(real=real, generated=both, goal=Above("recall", 0.5), **QUICK)
     with pytest.raises(InvalidInputError, match="B has none"):
-        decide(real=real, generated=both, question="recall", rule={"A": Shifted(1.0)}, **QUICK)
+        decide(real=real, generated=both, goal=Best("recall"), rule={"A": Shifted(1.0)}, **QUICK)
     with pytest.raises(InvalidInputError, match="at least 200"):
-        decide(real=real[:150], generated=shifted(rng), question="recall > 0.5", **QUICK)
+        decide(real=real[:150], generated=shifted(rng), goal=Above("recall", 0.5), **QUICK)
     with pytest.raises(InvalidInputError, match="column"):
-        decide(real=real, generated=lambda n: np.zeros((n, 2)), question="recall > 0.5", **QUICK)
+        decide(real=real, generated=lambda n: np.zeros((n, 2)), goal=Above("recall", 0.5), **QUICK)
 
 
 def test_a_folder_that_another_process_fills_is_decided_while_it_grows(rng, tmp_path):
@@ -248,7 +255,7 @@ def test_a_folder_that_another_process_fills_is_decided_while_it_grows(rng, tmp_
         found = decide(
             real=rng.integers(0, 128, (2000, 1, 1, 3), dtype=np.uint8),
             generated=GrowingFolder(folder, wait=60.0, settle=0.2),
-            question="precision at λ = 1 > 0.8",
+            goal=Above("precision", 0.8, lam=1.0),
             encoder=Function(brightness, "brightness", "image", "1"),
             estimator="logistic",
             pilot=200,
@@ -349,7 +356,7 @@ def test_a_growing_folder_is_complete_after_a_while_and_skips_unfinished_files(t
 def test_an_interrupted_run_goes_on_to_the_same_answer(rng, real, tmp_path):
     """With samples that exist, a function, and a rule that is fitted again."""
     finished = rng.normal(1, 1, (9000, 1))
-    asked = {"real": real, "question": "precision at λ = 1 > 0.67", **QUICK}
+    asked = {"real": real, "goal": Above("precision", 0.67, lam=1.0), **QUICK}
     whole = decide(generated=finished, **asked)
     assert len(whole.looks) > 2
 
@@ -380,7 +387,7 @@ def test_an_interrupted_run_goes_on_to_the_same_answer(rng, real, tmp_path):
 
 
 def test_a_ledger_belongs_to_its_samples(rng, real, tmp_path):
-    asked = {"real": real, "question": "precision at λ = 1 > 0.67", **QUICK}
+    asked = {"real": real, "goal": Above("precision", 0.67, lam=1.0), **QUICK}
     far, near = rng.normal(1, 1, (9000, 1)), rng.normal(0, 1, (9000, 1))
     assert decide(generated=far, ledger=tmp_path, **asked).answer == "no"
     with pytest.raises(InvalidInputError, match="begun with other samples of `generated`"):
@@ -388,7 +395,7 @@ def test_a_ledger_belongs_to_its_samples(rng, real, tmp_path):
 
 
 def test_no_more_samples_than_the_limit_are_counted(rng, real):
-    asked = {"real": real, "question": "precision at λ = 1 > 0.62", **QUICK}
+    asked = {"real": real, "goal": Above("precision", 0.62, lam=1.0), **QUICK}
     found = decide(
         generated=lambda n: rng.normal(1, 1, (n, 1)), every=250, limit=300, pilot=1000, **asked
     )
@@ -397,7 +404,7 @@ def test_no_more_samples_than_the_limit_are_counted(rng, real):
 
 def test_few_samples_are_not_all_used_up_by_the_rule(rng, real):
     """Half of those that exist are counted."""
-    asked = {"real": real, "question": "curve.precision > 0.6", **QUICK}
+    asked = {"real": real, "goal": Above("precision", 0.6), **QUICK}
     assert decide(generated=rng.normal(5, 1, (1000, 1)), pilot=1000, **asked).answer == "no"
 
 
@@ -431,7 +438,7 @@ def test_after_broken_images_a_growing_folder_goes_on_with_the_next_file(tmp_pat
 
 def test_two_workers_give_the_decision_of_one(real):
     """Samples by number, made in one process or in two."""
-    asked = {"real": real, "question": "precision at λ = 1 > 0.67", **QUICK}
+    asked = {"real": real, "goal": Above("precision", 0.67, lam=1.0), **QUICK}
     one, two = (decide(generated=Numbered(workers), **asked) for workers in (1, 2))
     assert one.to_json() == two.to_json()
     assert one.answer == "no"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.cli.run import tradeoff
-from tradeoff import sweep
+from tradeoff import Above, Best, sweep
+from tradeoff.cli.goals import parse_best
 from tradeoff.comparison import Sweep
-from tradeoff.comparison.goals import Wish
 from tradeoff.exceptions import InvalidInputError
 
 OPTIONS = {"estimator": "gaussians", "progress": False}
@@ -37,20 +37,20 @@ def test_the_value_that_fits_is_recommended_with_those_that_cannot_be_told_from_
 
 def test_a_condition_can_be_refuted_and_is_never_called_certain(real, made):
     found = sweep(
-        real=real, generated=made, wish="highest precision with recall at least 0.8", **OPTIONS
+        real=real, generated=made, goal=Best("precision", given=Above("recall", 0.8)), **OPTIONS
     )
     assert "0.15" in found.refuted
     assert found.best not in found.refuted
     assert "does not reach 0.8, but it cannot prove that it does" in found.sentences[-1]
     two = {scale: made[scale] for scale in (0.15, 1.0)}
     alone = sweep(
-        real=real, generated=two, wish="highest precision with recall at least 0.8", **OPTIONS
+        real=real, generated=two, goal=Best("precision", given=Above("recall", 0.8)), **OPTIONS
     )
     assert alone.refuted == ("0.15",)
     assert "better than" not in " ".join(alone.sentences)  # its precision may be lower
     narrow = {scale: made[scale] for scale in (0.15, 4.0)}
-    wish = "highest precision with recall at least 0.99"
-    nothing = sweep(real=real[:, :1] * 20, generated=narrow, wish=wish, **OPTIONS)
+    goal = Best("precision", given=Above("recall", 0.99))
+    nothing = sweep(real=real[:, :1] * 20, generated=narrow, goal=goal, **OPTIONS)
     assert nothing.best is None
     assert "No value qualifies" in nothing.sentences[0]
 
@@ -59,8 +59,8 @@ def test_if_no_value_reaches_a_condition_the_closest_one_is_named():
     """Few samples refute none of them."""
     real, rng = np.random.default_rng(3).normal(size=(300, 2)), np.random.default_rng(0)
     few = {scale: rng.normal(0, scale, (60, 2)) for scale in (0.45, 0.55, 1.9)}
-    wish = "highest precision with recall at least 0.9"
-    found = sweep(real=real, generated=few, wish=wish, **OPTIONS)
+    goal = Best("precision", given=Above("recall", 0.9))
+    found = sweep(real=real, generated=few, goal=goal, **OPTIONS)
     reached = {point.value: point.recall for point in found.points}
     assert found.best is not None
     assert reached[found.best] == max(reached.values()) < 0.9
@@ -101,7 +101,7 @@ def test_lists_are_values_of_two_knobs(real):
 
 
 def test_the_f_score_is_highest_where_its_known_value_is(real, made):
-    found = sweep(real=real, generated=made, wish="highest F-score", **OPTIONS)
+    found = sweep(real=real, generated=made, goal=Best("f_score"), **OPTIONS)
     assert found.best in ("1.0", "1.05")
     assert set(found.alike) == {"1.0", "1.05"}
 
@@ -110,8 +110,8 @@ def test_a_slope_moves_the_choice(real):
     """Narrow samples are realistic and miss the tails; wide ones the other way round."""
     rng = np.random.default_rng(2)
     made = {scale: rng.normal(0, scale, (1500, 1)) for scale in (0.4, 3.0)}
-    few = sweep(real=real, generated=made, wish="best at λ = 20", **OPTIONS)
-    many = sweep(real=real, generated=made, wish="best at λ = 0.05", **OPTIONS)
+    few = sweep(real=real, generated=made, goal=Best("precision", lam=20.0), **OPTIONS)
+    many = sweep(real=real, generated=made, goal=Best("recall", lam=0.05), **OPTIONS)
     assert (few.best, many.best) == ("0.4", "3.0")
 
 
@@ -143,16 +143,12 @@ def test_samples_are_generated_for_each_value_and_two_knobs_are_named(real):
     [
         ({}, "Either `generated` or `generate` must be given"),
         ({"generate": lambda value, n: None}, "`values` must hold at least two"),
-        ({"generated": {1.0: [[0.0]]}, "wish": "the best"}, "`wish` must read like"),
+        ({"generated": {1.0: [[0.0]]}, "goal": "the best"}, "`goal` must be a goal such as Best"),
         ({"generated": {1.0: [[0.0]]}}, "at least two models"),
         ({"generated": {1: [[0.0]], "1": [[0.0]]}}, "must be given once. Got 1 twice"),
         (
             {"generate": lambda value, n: None, "values": np.array([0.5, 0.5])},
             "must be given once. Got 0.5 twice",
-        ),
-        (
-            {"generated": {1.0: [[0.0]]}, "wish": "highest precision with recall at least 80"},
-            "`wish` must read like",
         ),
     ],
 )
@@ -161,11 +157,32 @@ def test_mistakes_are_told(real, options, message):
         sweep(real=real, **options, **OPTIONS)
 
 
-def test_wishes_are_read():
-    assert Wish.parse("highest recall with precision at least .9") == Wish(
-        key="recall", lam=0.4, condition="precision", at_least=0.9
+def test_goals_are_read_from_sentences():
+    assert parse_best("highest recall with precision at least .9") == Best(
+        "recall", given=Above("precision", 0.9)
     )
-    assert Wish.parse("best at 3") == Wish(key="precision", lam=3.0)
+    assert parse_best("best at 3") == Best("precision", lam=3.0)
+    assert parse_best("best at λ = 0.5") == Best("recall", lam=0.5)
+    for goal in (Best("area"), Best("f_score"), Best("recall", given=Above("precision", 0.5))):
+        assert parse_best(str(goal)) == goal
+    with pytest.raises(InvalidInputError, match="must lie between 0 and 1"):
+        parse_best("highest precision with recall at least 80")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Best("area", lam=2.0), "`lam` must be None for area"),
+        (lambda: Best("mass"), "`key` must be"),
+        (lambda: Best("recall", lam=0.0), "`lam` must be"),
+        (lambda: Best("recall", given="precision"), "`given` must be a bar such as Above"),
+        (lambda: Above("area", 0.5), "`key` must be"),
+        (lambda: Above("recall", 0.5, lam=2.0), "must lie between 0 and 0.5"),
+    ],
+)
+def test_goals_are_checked_when_they_are_made(make, message):
+    with pytest.raises(InvalidInputError, match=message):
+        make()
 
 
 def test_the_command(real, made, tmp_path):
@@ -183,4 +200,4 @@ def test_the_command(real, made, tmp_path):
     assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")
     printed = json.loads(tradeoff(*command, *models, "--json").stdout)
     assert Sweep.from_json(json.dumps(printed)).best == "1.0"
-    assert "`wish` must read like" in tradeoff(*command, *models, "--wish", "more").stderr
+    assert "The goal must read like" in tradeoff(*command, *models, "--goal", "more").stderr

@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 
-from tradeoff.features.places import Places
+from tradeoff.features.store import Places
 
 
 def test_the_same_as_a_dictionary():

@@ -18,7 +18,6 @@ from tradeoff import diagnose, evaluate, pr_curve, reproduce, support_metrics
 from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff.comparison import Comparison, compare, compare_curves
-from tradeoff.comparison.goals import Wish
 from tradeoff.comparison.models import Difference
 from tradeoff.comparison.sweep import sweep
 from tradeoff.core import AcceptanceRule, HeldOutLogRatios, PRCurve, RatioProfile, renyi_frontier
@@ -43,6 +42,7 @@ from tradeoff.explain.result import (
     GroupedLoss,
     Preview,
 )
+from tradeoff.goals import Above, Below, Best
 from tradeoff.inference.losses import Loss
 from tradeoff.metrics import Measured, Score
 from tradeoff.metrics.family import MeasuredCurve
@@ -52,7 +52,7 @@ from tradeoff.ratio import reliability
 from tradeoff.samples import Pair, Side
 from tradeoff.sampling import Accounting, filter_pool, plan_budget
 from tradeoff.sampling.sampled import Sampled
-from tradeoff.sequential.questions import Decision, Look, Question
+from tradeoff.sequential.questions import Decision, Look
 
 pytestmark = pytest.mark.torch  # some results need it
 
@@ -179,13 +179,14 @@ MAKE = {
     "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
     "Sweep": a_sweep,
     "SweepPoint": lambda: a_sweep().points[0],
-    "Question": lambda: Question.parse("recall at λ = 2 > 0.4"),
+    "Above": lambda: Above("recall", 0.4, lam=2.0),
+    "Below": lambda: Below("precision", 0.9),
     "Look": lambda: LOOK,
     "Decision": lambda: Decision(
-        question="recall > 0.5", answer="yes", best=(LONG,), looks=(LOOK,), samples={LONG: 500},
+        goal=Above("recall", 0.5), answer="yes", best=(LONG,), looks=(LOOK,), samples={LONG: 500},
         level=0.95, warnings=(LONG,),
     ),
-    "Wish": lambda: Wish.parse("best at λ = 2"),
+    "Best": lambda: Best("precision", given=Above("recall", 0.8)),
     "ClassLoss": lambda: ClassLoss(name="cat", real=0.1, generated=0.05, missed=0.05),
     "ClosePair": lambda: ClosePair(generated=PREVIEW, real=PREVIEW, distance=0.1, usual=0.8),
     "Example": lambda: Example(sample=PREVIEW, nearest=PREVIEW, distance=0.5),

@@ -19,6 +19,7 @@ PUBLIC_MODULES = (
     "tradeoff.core",
     "tradeoff.core.divergence",
     "tradeoff.counting",
+    "tradeoff.goals",
     "tradeoff.comparison",
     "tradeoff.curves",
     "tradeoff.data",
@@ -47,6 +48,9 @@ NEEDING_TORCH = (
 )
 
 FACE = {
+    "Above",
+    "Below",
+    "Best",
     "AcceptanceRule",
     "CurveEstimate",
     "Evaluation",

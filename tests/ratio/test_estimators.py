@@ -11,7 +11,7 @@ from tradeoff import HeldOutLogRatios, InvalidInputError
 from tradeoff.ratio import ESTIMATORS, Classifier, Logistic, LogRatio, Stack
 from tradeoff.ratio.base import Projection
 from tradeoff.ratio.calibration import Isotonic, balance
-from tradeoff.ratio.values import ValueCounts
+from tradeoff.ratio.quantized import ValueCounts
 
 MAKERS = {declaration.name: declaration.make for declaration in ESTIMATORS.values()} | {
     "forest": lambda: Classifier(ExtraTreesClassifier(30, min_samples_leaf=3)),

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from benchmarks.bench_page import first_paint
-from tradeoff import compare, decide, evaluate, sweep
+from tradeoff import Above, compare, decide, evaluate, sweep
 from tradeoff.data.base import Sample
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain.result import Filtered, GroupedLoss
@@ -222,7 +222,7 @@ def test_the_page_of_a_decision_draws_its_looks(browser, tmp_path):
     found = decide(
         real=rng.normal(size=(2000, 1)),
         generated=lambda n: rng.normal(2, 1, (n, 1)),
-        question="precision at λ = 1 > 0.6",
+        goal=Above("precision", 0.6, lam=1.0),
         estimator="logistic",
         progress=False,
     )

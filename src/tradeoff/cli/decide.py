@@ -78,6 +78,7 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Take samples until a question about one model or several is answered."""
+    from tradeoff.cli.goals import parse_question
     from tradeoff.data import GrowingFolder
     from tradeoff.exceptions import InvalidInputError
     from tradeoff.report import DecisionDisplay
@@ -102,7 +103,7 @@ def run(
     result = decide_sources(
         sources["real"],
         by_name,
-        question,
+        parse_question(question),
         settings,
         counts={"pilot": pilot, "every": every, "limit": limit},
         ledger=ledger,

@@ -43,10 +43,10 @@ def run(
             "--generated", metavar="VALUE=PATH", help="Samples at each value of the parameter."
         ),
     ] = None,
-    wish: Annotated[
+    goal: Annotated[
         str,
         typer.Option(
-            "--wish",
+            "--goal",
             help='What to choose for: "largest area", "highest F-score", "best at λ = 2", or '
             '"highest precision with recall at least 0.8".',
         ),
@@ -64,13 +64,13 @@ def run(
 
     The model is measured at several values, and one of them is recommended.
     """
+    from tradeoff.cli.goals import parse_best
     from tradeoff.cli.output import print_table
-    from tradeoff.comparison.goals import Wish
     from tradeoff.comparison.sweep import sweep_sources
     from tradeoff.report import SweepDisplay
     from tradeoff.report.text import sweep_rows_of
 
-    parsed = Wish.parse(wish)
+    asked = parse_best(goal)
     named = named_sources([*(generated or ()), *(samples or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
     given = {"metrics": "curve", "diagnose": False} | chosen
@@ -81,7 +81,7 @@ def run(
         overwrite=overwrite,
     )
     result = sweep_sources(
-        sources["real"], sources["generated"], parsed, wish, settings, progress=not quiet
+        sources["real"], sources["generated"], asked, settings, progress=not quiet
     )
     if json:
         typer.echo(result.to_json())

@@ -1,4 +1,4 @@
-"""Choose a knob: every value against one reference, and the one that fits a wish best."""
+"""Choose a knob: every value against one reference, and the one that reaches a goal best."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from tradeoff._result import Result
 from tradeoff._sides import by_name
 from tradeoff._text import in_percent
 from tradeoff._validation import check_count, check_type
-from tradeoff.comparison.goals import LARGEST_AREA, Wish
+from tradeoff.comparison.curves import compare_curves
 from tradeoff.comparison.models import Comparison, compare_measured
 from tradeoff.curves.folds import check_enough
 from tradeoff.evaluation.pipeline import checked, open_real
 from tradeoff.evaluation.result import Paged
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.goals import Best
 from tradeoff.inference import policy
 from tradeoff.settings import Keywords, Settings, with_keywords
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from tradeoff.curves import CurveEstimate
 
 __all__ = ["Sweep", "SweepPoint", "sweep"]
+
+_LARGEST_AREA = Best("area")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +68,10 @@ class Sweep(Paged, Result):
 
     Args:
         points: The values in their order.
-        wish: What the value is chosen for, as it was given.
-        best: The value that fits the wish best; None if every value is refuted.
+        goal: What the value is chosen for.
+        best: The value that reaches the goal best; None if every value is refuted.
         alike: Values that cannot be told from the best with this many samples, the best among them.
-        refuted: Values that surely miss the condition of the wish.
+        refuted: Values that surely miss the condition of the goal.
         level: Confidence level of all statements together.
         comparison: Evaluation of each value, and differences between them.
 
@@ -92,7 +95,7 @@ class Sweep(Paged, Result):
     _derived = ("sentences",)
 
     points: tuple[SweepPoint, ...]
-    wish: str
+    goal: Best
     best: str | None
     alike: tuple[str, ...]
     refuted: tuple[str, ...]
@@ -106,18 +109,18 @@ class Sweep(Paged, Result):
     def sentences(self) -> tuple[str, ...]:
         """Which value to take, and what that is worth."""
         confidence = f"with {in_percent(self.level)} confidence"
-        wish, found = Wish.parse(self.wish), []
+        given, found = self.goal.given, []
         if self.best is None:
             found.append(f"No value qualifies: {confidence}, all of them violate the condition.")
         else:
             (best,) = (point for point in self.points if point.value == self.best)
-            if (reached := _reached(wish, best)) < wish.at_least:
+            if given is not None and (reached := _reached(self.goal, best)) < given.above:
                 found.append(
-                    f"No value has a measured {wish.condition} of {wish.at_least:g} or more; "
+                    f"No value has a measured {given.key} of {given.above:g} or more; "
                     f"{self.best} is closest, with {reached:.3f}."
                 )
             else:
-                found.append(f"Take {self.best} ({self.wish}).")
+                found.append(f"Take {self.best} ({self.goal}).")
             others = [value for value in self.alike if value != self.best]
             if others:
                 alike = ", ".join(others)
@@ -127,10 +130,10 @@ class Sweep(Paged, Result):
                 found.append(f"It is better than every {left}, {confidence}.")
         if self.refuted:
             found.append(f"Ruled out {confidence}: {', '.join(self.refuted)}.")
-        if wish.condition is not None and self.best is not None:
+        if given is not None and self.best is not None:
             found.append(
-                f"Measured {wish.condition} is an upper bound: it can show that {wish.condition} "
-                f"does not reach {wish.at_least:g}, but it cannot prove that it does."
+                f"Measured {given.key} is an upper bound: it can show that {given.key} "
+                f"does not reach {given.above:g}, but it cannot prove that it does."
             )
         return tuple(found)
 
@@ -144,7 +147,7 @@ def sweep(
     generate: Callable[[Any, int], Any] | None = None,
     values: Sequence[Any] = (),
     n: int = 2000,
-    wish: str = LARGEST_AREA,
+    goal: Best = _LARGEST_AREA,
     progress: bool = True,
     **settings: Unpack[Keywords],
 ) -> Sweep:
@@ -158,25 +161,26 @@ def sweep(
         generate: Function of a value and a number n that returns n samples.
         values: Values of the knob that are passed to `generate`; tuples for two knobs.
         n: Number of samples that are generated for each value.
-        wish: What to choose for: "largest area", "highest F-score", "best at λ = 2", or "highest
-            precision with recall at least 0.8" (or the other way round).
+        goal: What to choose for: ``Best("area")``, ``Best("f_score")``,
+            ``Best("precision", lam=2)``, or ``Best("precision", given=Above("recall", 0.8))`` and the
+            other way round.
         progress: Whether to show progress lines.
         **settings: Settings of the evaluations.
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff import sweep
+        >>> from tradeoff import Above, Best, sweep
         >>> rng = np.random.default_rng(0)
         >>> real = rng.normal(0, 1, (1000, 1))
         >>> made = {0.2: rng.normal(0, 0.2, (1000, 1)), 1.0: rng.normal(0, 1, (1000, 1))}
         >>> result = sweep(
         ...     real=real, generated=made, estimator="gaussians", progress=False,
-        ...     wish="highest precision with recall at least 0.8",
+        ...     goal=Best("precision", given=Above("recall", 0.8)),
         ... )
         >>> result.best, result.refuted
         ('1.0', ('0.2',))
     """
-    parsed = Wish.parse(wish)
+    _check_goal(goal)
     if (generated is None) == (generate is None):
         raise InvalidInputError("Either `generated` or `generate` must be given, and not both.")
     chosen = Settings.of({"metrics": "curve", "diagnose": False, **settings})
@@ -186,7 +190,7 @@ def sweep(
     else:
         real = open_real(real, _checked(chosen))  # before anything is generated
         named = _generated(generate, values, n)
-    return sweep_sources(real, named, parsed, wish, chosen, progress=progress)
+    return sweep_sources(real, named, goal, chosen, progress=progress)
 
 
 def _generated(generate: Any, values: Any, n: int) -> dict[str, Any]:
@@ -217,6 +221,13 @@ def _names(knobs: Sequence[Any]) -> list[str]:
     return names
 
 
+def _check_goal(goal: Best) -> None:
+    if not isinstance(goal, Best):
+        raise InvalidInputError(f'`goal` must be a goal such as Best("area"). Got {goal!r}.')
+    if goal.given is not None and goal.given.lam is not None:
+        raise InvalidInputError("`given` of the goal must have no `lam` of its own in a sweep.")
+
+
 def _checked(settings: Settings) -> Settings:
     if not any(key.partition(".")[0] == "curve" for key in settings.metrics or ()):
         raise InvalidInputError("`metrics` must contain the curve, which values are chosen by.")
@@ -226,8 +237,7 @@ def _checked(settings: Settings) -> Settings:
 def sweep_sources(
     real: Any,
     generated: Mapping[str, Any],
-    parsed: Wish,
-    wish: str,
+    goal: Best,
     settings: Settings,
     *,
     progress: bool,
@@ -236,8 +246,8 @@ def sweep_sources(
     comparison, estimates = compare_measured(
         real, generated, _checked(settings), needs_curves=True, progress=progress
     )
-    chosen = choose(estimates, parsed, settings.level)
-    return Sweep(wish=wish, level=settings.level, comparison=comparison, **chosen._asdict())
+    chosen = choose(estimates, goal, settings.level)
+    return Sweep(goal=goal, level=settings.level, comparison=comparison, **chosen._asdict())
 
 
 class Choice(NamedTuple):
@@ -249,22 +259,22 @@ class Choice(NamedTuple):
     refuted: tuple[str, ...]
 
 
-def choose(estimates: Mapping[str, CurveEstimate], wish: Wish, level: float) -> Choice:
-    """The value that fits a wish best, by estimates that share their real samples and folds."""
+def choose(estimates: Mapping[str, CurveEstimate], goal: Best, level: float) -> Choice:
+    """The value that reaches a goal best, by estimates that share their real samples and folds."""
     points = _points(estimates, level)
     refuted = tuple(
         point.value
         for point in points
-        if wish.condition is not None
-        and getattr(point, f"{wish.condition}_limits")[1] < wish.at_least
+        if goal.given is not None
+        and getattr(point, f"{goal.given.key}_limits")[1] < goal.given.above
     )
-    best, alike = _best(estimates, points, wish, refuted, level)
+    best, alike = _best(estimates, points, goal, refuted, level)
     return Choice(points, best, alike, refuted)
 
 
-def _reached(wish: Wish, point: SweepPoint) -> float:
-    """The measured value that the condition of a wish is about; infinite without one."""
-    return inf if wish.condition is None else float(getattr(point, wish.condition))
+def _reached(goal: Best, point: SweepPoint) -> float:
+    """The measured value that the condition of a goal is about; infinite without one."""
+    return inf if goal.given is None else float(getattr(point, goal.given.key))
 
 
 def _points(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[SweepPoint, ...]:
@@ -295,7 +305,7 @@ def _points(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[Sweep
 def _best(
     estimates: Mapping[str, CurveEstimate],
     points: Sequence[SweepPoint],
-    wish: Wish,
+    goal: Best,
     refuted: Sequence[str],
     level: float,
 ) -> tuple[str | None, tuple[str, ...]]:
@@ -303,14 +313,17 @@ def _best(
     left = [point.value for point in points if point.value not in refuted]
     if not left:
         return None, ()
-    reached = {point.value: _reached(wish, point) for point in points}
-    fitting = [name for name in left if reached[name] >= wish.at_least]
-    if wish.condition is not None and not fitting:  # the closest one
-        fitting, wish = left, Wish(key=wish.condition, lam=policy.HEADLINE[wish.condition])
+    reached = {point.value: _reached(goal, point) for point in points}
+    fitting = left
+    if goal.given is not None:
+        bar = goal.given.above
+        fitting = [name for name in left if reached[name] >= bar]
+        if not fitting:  # the closest one
+            fitting, goal = left, Best(goal.given.key)
 
     def order(name: str) -> tuple[float, float, float]:
         estimate = estimates[name]
-        return wish.value_of(estimate), reached[name], float(estimate.curve.area)
+        return _value(goal, estimate), reached[name], float(estimate.curve.area)
 
     best = max(fitting, key=order)
     pairs = len(list(combinations(estimates, 2)))
@@ -318,6 +331,24 @@ def _best(
     alike = tuple(
         name
         for name in left
-        if name == best or not wish.is_surely_lower(estimates[name], estimates[best], joint)
+        if name == best or not _is_surely_lower(goal, estimates[name], estimates[best], joint)
     )
     return best, alike
+
+
+def _value(goal: Best, estimate: CurveEstimate) -> float:
+    """What is to be high."""
+    curve = estimate.curve
+    if goal.is_summary:
+        return float(curve.area if goal.key == "area" else curve.f_score(1.0))
+    return float(getattr(curve, goal.key)(goal.slope))
+
+
+def _is_surely_lower(goal: Best, first: CurveEstimate, second: CurveEstimate, level: float) -> bool:
+    """Whether the first value is lower than the second, by a paired test at a level."""
+    slope = 1.0 if goal.is_summary else goal.slope
+    found = compare_curves(first, second, lam=(slope,), level=level)
+    tested = getattr(found, goal.key)
+    if not goal.is_summary:
+        tested = tested[slope]
+    return bool(tested.value < 0 and tested.p_value < 1.0 - level)

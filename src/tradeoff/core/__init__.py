@@ -2,8 +2,7 @@
 
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.core.curve import PRCurve
-from tradeoff.core.frontier import RenyiFrontier, renyi_frontier
-from tradeoff.core.frontier_area import mauve
+from tradeoff.core.frontier import RenyiFrontier, mauve, renyi_frontier
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.core.profile import RatioProfile
 

@@ -10,22 +10,24 @@ generated samples it lets pass and :math:`b` the share of real samples it reject
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_lam, check_positive, check_shares
+from tradeoff._validation import FloatArray, check_lam, check_positive, check_shares, same_kind
 from tradeoff.core.piecewise import PiecewiseLinear, edges
 from tradeoff.core.roc import ROCCurve
-from tradeoff.core.scalars import same_kind
-from tradeoff.core.shape import clip, tighten
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["PRCurve"]
+    from tradeoff._sides import Sides
+
+__all__ = ["PRCurve", "clip", "curve_of_atoms", "tighten"]
+
 
 _ROUNDING = 1e-12
 _SMALLEST_WEIGHT = 1e-100
@@ -280,3 +282,128 @@ class PRCurve(PiecewiseLinear):
         for name in ("max_precision", "max_recall"):
             check_lam(fields[name], name)
         return cls(**fields)
+
+
+Curve = TypeVar("Curve", bound=PiecewiseLinear)
+
+
+def clip(curve: Curve) -> Curve:
+    """The curve capped at min(1, λ), with the largest precision before and recall after each λ."""
+    return _rising(_rising(_capped(curve)).swap()).swap()
+
+
+def tighten(curve: Curve) -> Curve:
+    """The curve capped at min(1, λ), with the least precision after and recall before each λ."""
+    return _lowered(_lowered(_capped(curve)).swap()).swap()
+
+
+def _capped(curve: Curve) -> Curve:
+    """The minimum of the curve and min(1, λ), with a breakpoint wherever they cross."""
+    lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
+    left, right = edges(lam)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        crossings = np.stack(((1.0 - a) / b, a / (1.0 - b)))
+    crossings = crossings[(crossings > left) & (crossings < right)]
+    knots = np.unique(np.concatenate((lam, crossings, [1.0])))
+    piece = np.searchsorted(lam, np.concatenate(([0.0], knots)), side="right")
+    # Between knots the order does not change, so one point inside each interval decides it.
+    inner = np.sqrt(knots[:-1]) * np.sqrt(knots[1:])
+    last = min(2.0 * float(knots[-1]), sys.float_info.max)
+    middle = np.concatenate(([0.5 * knots[0]], inner, [last]))
+    below = a[piece] + b[piece] * middle <= np.minimum(1.0, middle)
+    return replace(
+        curve,
+        breakpoints=knots,
+        intercepts=np.where(below, a[piece], np.where(middle > 1, 1.0, 0.0)),
+        slopes=np.where(below, b[piece], np.where(middle > 1, 0.0, 1.0)),
+        max_precision=min(1.0, curve.max_precision),
+        max_recall=min(1.0, curve.max_recall),
+    )
+
+
+def _rising(curve: Curve) -> Curve:
+    """The running maximum of precision: each piece is constant until it exceeds the level so far.
+
+    The level is the largest value at the end of any piece before.
+    """
+    lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
+    left, _ = edges(lam)
+    level = np.maximum.accumulate(np.concatenate(([0.0], a[:-1] + b[:-1] * lam)))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        meets = np.where(a + b * left >= level, left, np.where(b > 0, (level - a) / b, np.inf))
+    end = max(curve.max_precision, float(level[-1]))
+    return _divided(curve, meets, (level, a), (np.zeros_like(b), b), end)
+
+
+def _lowered(curve: Curve) -> Curve:
+    """The least precision at greater slopes: each piece stops at the lowest start after it."""
+    lam, a, b = curve.breakpoints, curve.intercepts, curve.slopes
+    starts = np.append(a[1:] + b[1:] * lam, curve.max_precision)
+    level = np.minimum.accumulate(starts[::-1])[::-1]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        meets = np.where(b > 0, (level - a) / b, np.where(a <= level, np.inf, 0.0))
+    return _divided(curve, meets, (a, level), (b, np.zeros_like(b)), curve.max_precision)
+
+
+def _divided(
+    curve: Curve,
+    meets: FloatArray,
+    intercepts: tuple[FloatArray, FloatArray],
+    slopes: tuple[FloatArray, FloatArray],
+    max_precision: float,
+) -> Curve:
+    """Every piece divided in two at a slope, given the lines before and after it."""
+    left, right = edges(curve.breakpoints)
+    meets = np.clip(meets, left, right)
+    # Halves alternate: piece j becomes the entries 2j and 2j + 1, and empty halves are dropped.
+    starts = np.stack((left, meets), axis=1).ravel()
+    keep = np.stack((meets > left, meets < right), axis=1).ravel()
+    return replace(
+        curve,
+        breakpoints=starts[keep][1:],
+        intercepts=np.stack(intercepts, axis=1).ravel()[keep],
+        slopes=np.stack(slopes, axis=1).ravel()[keep],
+        max_precision=max_precision,
+    )
+
+
+def curve_of_atoms(
+    thresholds: FloatArray,
+    weights: Sides[FloatArray],
+    *,
+    max_precision: float,
+    max_recall: float,
+) -> PRCurve:
+    r"""The curve of atoms that are rejected up to a slope and pass beyond it.
+
+    .. math:: \alpha(\lambda) = \lambda \sum_{t_i > \lambda} p_i + \sum_{t_i \le \lambda} q_i
+
+    Args:
+        thresholds: Slopes :math:`t_i` in ascending order, in [0, ∞], shape (n,).
+        weights: Weights :math:`p_i` of the atoms among real and :math:`q_i` among generated
+            samples, each of shape (n,); any positive scale.
+        max_precision: Limit of precision at :math:`\lambda = \infty`.
+        max_recall: Limit of recall at :math:`\lambda = 0`.
+    """
+    # Entry i counts the first i atoms as passed and the others as rejected.
+    passed = np.concatenate(([0.0], np.cumsum(weights.generated)))
+    rejected = np.concatenate((np.cumsum(weights.real[::-1])[::-1], [0.0]))
+    # Atoms at 0 have passed before the first piece, and atoms at ∞ never pass.
+    first = int(np.searchsorted(thresholds, 0.0, side="right"))
+    last = int(np.searchsorted(thresholds, np.inf, side="left"))
+    inner = thresholds[first:last]
+    # A piece begins after the last atom of each run of equal thresholds.
+    run_ends = np.flatnonzero(inner[1:] != inner[:-1]) + 1
+    pieces = first + np.concatenate(([0], run_ends, [inner.size] if inner.size else []))
+    pieces = pieces.astype(np.intp)
+    intercepts, slopes = passed[pieces] / passed[-1], rejected[pieces] / rejected[0]
+    # The outermost pieces end at the ends, to the last bit.
+    slopes[0] = max_recall if intercepts[0] == 0 else slopes[0]
+    intercepts[-1] = max_precision if slopes[-1] == 0 else intercepts[-1]
+    return PRCurve(
+        breakpoints=thresholds[pieces[1:] - 1],
+        intercepts=np.minimum(intercepts, intercepts[-1]),
+        slopes=np.minimum(slopes, slopes[0]),
+        max_precision=max_precision,
+        max_recall=max_recall,
+    )

@@ -17,7 +17,7 @@ import numpy as np
 from tradeoff._result import Result
 from tradeoff._sides import Sides
 from tradeoff._validation import FloatArray, check_type, check_vector, check_weights, freeze
-from tradeoff.core.atoms import curve_of_atoms
+from tradeoff.core.curve import curve_of_atoms
 from tradeoff.core.law import LogRatioLaw, scale_weights
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from tradeoff._validation import (
     check_weights,
     freeze,
 )
-from tradeoff.core.atoms import curve_of_atoms
+from tradeoff.core.curve import curve_of_atoms
 from tradeoff.core.law import LogRatioLaw, scale_weights
 from tradeoff.exceptions import InvalidInputError
 

@@ -20,8 +20,7 @@ from tradeoff._validation import FloatArray, check_seed
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.core.profile import RatioProfile
 from tradeoff.curves.counted import EstimatedCurve
-from tradeoff.curves.crossfit import cross_fit
-from tradeoff.curves.folds import Split, place
+from tradeoff.curves.folds import Split, cross_fit, place
 from tradeoff.curves.repeats import Repeats
 from tradeoff.exceptions import UndefinedError
 from tradeoff.provenance import software_versions

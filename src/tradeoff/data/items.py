@@ -1,21 +1,27 @@
-"""Samples in memory: lists, iterators, PyTorch datasets and data loaders."""
+"""Samples from Python objects: lists, PyTorch and Hugging Face data sets, DataFrames, tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._extras import import_extra
 from tradeoff._pictures import pixels_of
 from tradeoff._validation import check_array
 from tradeoff.data.base import Broken, Kind, Sample
 from tradeoff.data.records import Columns, Records
-from tradeoff.exceptions import InvalidInputError, UnreadableError
+from tradeoff.exceptions import InvalidInputError, UnreadableError, first_line
 
-__all__ = ["Items", "open_items"]
+if TYPE_CHECKING:
+    from tradeoff.data.base import Kind, Source
+    from tradeoff.data.records import Columns
+
+__all__ = ["Items", "open_items", "read_frame"]
+
 
 _CHANNELS = (1, 3, 4)
 
@@ -202,3 +208,32 @@ def _pixels_of_tensor(key: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any,
             "encoder has its own."
         )
     return np.round(values * 255).astype(np.uint8)
+
+
+_BATCH = 1024
+
+
+def read_frame(
+    frame: Any, name: str, *, kind: Kind | None, column: str | None, label: str | None
+) -> Source:
+    """Rows of a DataFrame, read like those of a Parquet file; a series is a list of samples."""
+    if not hasattr(frame, "columns") and (hasattr(frame, "to_list") or hasattr(frame, "to_pylist")):
+        values = frame.to_list() if hasattr(frame, "to_list") else frame.to_pylist()
+        return open_items(values, name, kind=kind, column=column, label=label)
+    arrow = import_extra("pyarrow", extra="images", purpose="Reading a DataFrame")
+    try:
+        if hasattr(frame, "iloc"):  # pandas, whose index is not data
+            table = arrow.Table.from_pandas(frame, preserve_index=False)
+        else:
+            table = arrow.table(frame)
+    except (arrow.ArrowException, TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"`{name}` must have columns of one type each. {first_line(error)}."
+        ) from None
+
+    def rows(columns: Columns = None) -> Iterator[Mapping[str, Any]]:
+        chosen = table if columns is None else table.select(columns)
+        for batch in chosen.to_batches(max_chunksize=_BATCH):
+            yield from batch.to_pylist()
+
+    return Records.of(name, rows, list(table.column_names), kind=kind, column=column, label=label)

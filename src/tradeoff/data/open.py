@@ -12,9 +12,8 @@ import numpy as np
 from tradeoff._validation import check_array, check_choice
 from tradeoff.data.archives import ImageArchive
 from tradeoff.data.arrays import ArraySource, load_array
-from tradeoff.data.frames import read_frame
 from tradeoff.data.images import ImageFolder
-from tradeoff.data.items import is_dataset, open_items
+from tradeoff.data.items import is_dataset, open_items, read_frame
 from tradeoff.data.reading import check_regular, reason
 from tradeoff.data.records import (
     read_arrow,

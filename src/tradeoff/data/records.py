@@ -14,7 +14,6 @@ import numpy as np
 from tradeoff._extras import import_extra
 from tradeoff._pictures import pixels_of
 from tradeoff.data.base import Broken, Kind, Sample, check_columns, check_distinct
-from tradeoff.data.cells import as_value, read_cells
 from tradeoff.data.reading import (
     MOST_BYTES,
     check_regular,
@@ -25,6 +24,7 @@ from tradeoff.data.reading import (
     reason,
     valid,
 )
+from tradeoff.data.text import as_value, read_cells
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 __all__ = [

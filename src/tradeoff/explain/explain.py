@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.neighbors import NearestNeighbors
 
 from tradeoff._sides import Sides
 from tradeoff.explain.classes import class_losses, classes_of
-from tradeoff.explain.closest import closest_pairs
 from tradeoff.explain.filtering import filtering_of
 from tradeoff.explain.groups import (
     Formed,
@@ -29,13 +29,15 @@ from tradeoff.inference import policy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy.typing as npt
+
     from tradeoff._validation import FloatArray
     from tradeoff.curves.estimate import CurveEstimate
     from tradeoff.data.base import Sample, Source
     from tradeoff.inference.losses import Loss, Losses
     from tradeoff.samples import Pair
 
-__all__ = ["explain_pair"]
+__all__ = ["closest_pairs", "explain_pair"]
 
 
 def explain_pair(
@@ -218,3 +220,37 @@ def _needed(source: Source | None, ids: tuple[str, ...], wanted: set[int]) -> se
     if source is not None and source.kind == "text":
         return None
     return {ids[i] for i in wanted} if ids else set()
+
+
+_SHOWN = 6
+
+
+def closest_pairs(
+    coordinates: Sides[FloatArray],
+) -> list[tuple[int, int, float, float]]:
+    """Indices of generated and real samples, their distance, and the usual one; closest first.
+
+    The usual distance is that of the real sample from its nearest real neighbor. Each real sample
+    occurs once.
+    """
+    real, generated = coordinates
+    search = NearestNeighbors(n_neighbors=2, algorithm="brute").fit(real)
+    usual = _own(search, real)
+    distance, nearest = (found[:, 0] for found in search.kneighbors(generated))
+    relative = distance / np.maximum(usual[nearest], 1e-12)
+    found: list[tuple[int, int, float, float]] = []
+    taken = set[int]()
+    for i in np.argsort(relative, kind="stable"):
+        j = int(nearest[i])
+        if relative[i] >= 1.0 or len(found) == _SHOWN:
+            break
+        if j not in taken:
+            taken.add(j)
+            found.append((int(i), j, float(distance[i]), float(usual[j])))
+    return found
+
+
+def _own(search: NearestNeighbors, real: FloatArray) -> npt.NDArray[np.float64]:
+    """Distance of each real sample from its nearest other one that is not a copy of it."""
+    distance: FloatArray = search.kneighbors(real)[0][:, 1]
+    return np.where(distance > 0, distance, np.median(distance))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from scipy.special import ndtri
 
-from tradeoff._validation import FloatArray, check_numbers, check_share, check_shares
-from tradeoff.core.scalars import same_kind
+from tradeoff._validation import FloatArray, check_numbers, check_share, check_shares, same_kind
 
 if TYPE_CHECKING:
     import numpy.typing as npt

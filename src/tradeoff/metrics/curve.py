@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from tradeoff._sides import Sides
 from tradeoff.core.divergence.mixture import FrontierIntegral
-from tradeoff.core.frontier_area import mauve
+from tradeoff.core.frontier import mauve
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.curves.diagnosis import diagnose_pair
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from tradeoff._progress import track
 from tradeoff._validation import FloatArray, check_features
 from tradeoff.core.divergence.mixture import FrontierIntegral
-from tradeoff.core.frontier_area import mauve
+from tradeoff.core.frontier import mauve
 from tradeoff.core.profile import RatioProfile
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.protocols.neighbors import NeighborRecipe

@@ -1,19 +1,21 @@
-r"""Clusters of k-means: :math:`\log r = \log\frac{(n_c + 1/2)/n}{(m_c + 1/2)/m}`.
-
-Cluster c holds :math:`n_c` real and :math:`m_c` generated training samples.
-"""
+"""Counts in cells, which are clusters of k-means or equal rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
 from tradeoff._validation import FloatArray, check_count, check_features
 from tradeoff.ratio.base import Estimator, FittedRatio, Projection, count_log_ratio, thin
+from tradeoff.samples.keys import row_keys
 
-__all__ = ["Quantized"]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["Quantized", "ValueCounts"]
 
 
 @dataclass(frozen=True)
@@ -74,3 +76,42 @@ class QuantizedLogRatio(FittedRatio):
     def log_ratio(self, x: FloatArray) -> FloatArray:
         """Log p/q of samples of shape (n, d)."""
         return np.asarray(self.log_ratios[self.model.predict(self.project(x))])
+
+
+@dataclass(frozen=True)
+class ValueCounts(Estimator):
+    """Smoothed ratios of how often a value occurs, for data that repeats few values.
+
+    Example:
+        >>> import numpy as np
+        >>> from tradeoff.ratio.quantized import ValueCounts
+        >>> real, generated = np.array([[1.0], [1.0], [2.0]]), np.array([[1.0], [2.0], [2.0]])
+        >>> fitted = ValueCounts().fit(real=real, generated=generated, seed=0)
+        >>> fitted.log_ratio(np.array([[1.0], [2.0], [3.0]])).round(2)
+        array([ 0.51, -0.51,  0.  ])
+    """
+
+    def fit(self, *, real: FloatArray, generated: FloatArray, seed: int) -> ValueCountsLogRatio:
+        """Count values of shape (n, d) and (m, d); the seed changes nothing."""
+        real, generated = check_features(real=real, generated=generated)
+        keys = [row_keys(side) for side in (real, generated)]
+        values = np.unique(np.concatenate(keys))
+        counts = [
+            np.bincount(np.searchsorted(values, side), minlength=len(values)) for side in keys
+        ]
+        log_ratios = count_log_ratio(counts, (len(real), len(generated)))
+        return ValueCountsLogRatio(values, log_ratios)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCountsLogRatio(FittedRatio):
+    """The log-ratio of each value that was seen, 0 for others."""
+
+    values: npt.NDArray[np.uint64]
+    log_ratios: FloatArray
+
+    def log_ratio(self, x: FloatArray) -> FloatArray:
+        """Log p/q of samples of shape (n, d)."""
+        keys = row_keys(np.asarray(x, np.float64))
+        place = np.minimum(np.searchsorted(self.values, keys), len(self.values) - 1)
+        return np.where(self.values[place] == keys, self.log_ratios[place], 0.0)

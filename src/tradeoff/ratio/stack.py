@@ -27,9 +27,9 @@ from tradeoff.ratio.gaussian import Gaussians
 from tradeoff.ratio.kernel import KernelDensity
 from tradeoff.ratio.kernel_logistic import KernelLogistic
 from tradeoff.ratio.logistic import Logistic
+from tradeoff.ratio.quantized import ValueCounts
 from tradeoff.ratio.ranges import Range
 from tradeoff.ratio.trees import BoostedTrees
-from tradeoff.ratio.values import ValueCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

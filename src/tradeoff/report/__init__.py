@@ -1,10 +1,13 @@
 """Draws results and computes none; results never draw themselves."""
 
-from tradeoff.report.decision import DecisionDisplay
 from tradeoff.report.display import PRCurveDisplay
 from tradeoff.report.evaluation import ComparisonDisplay, EvaluationDisplay, SweepDisplay
-from tradeoff.report.frontiers import FrontierDisplay
-from tradeoff.report.sampling import PlanDisplay, ReliabilityDisplay
+from tradeoff.report.pictures import (
+    DecisionDisplay,
+    FrontierDisplay,
+    PlanDisplay,
+    ReliabilityDisplay,
+)
 
 __all__ = [
     "ComparisonDisplay",

@@ -39,7 +39,7 @@ from tradeoff.report.text import (
     title_of,
     verdict_of,
 )
-from tradeoff.sequential.questions import Decision, Question
+from tradeoff.sequential.questions import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,15 +138,14 @@ def _sweep_view(sweep: Sweep, samples: bool) -> dict[str, Any]:
         "leaderboard": [header, *rows],
         "points": path_plot(sweep),
         "provenance": provenance_of(
-            next(iter(sweep.comparison.evaluations.values())), "sweep", wish=sweep.wish
+            next(iter(sweep.comparison.evaluations.values())), "sweep", goal=str(sweep.goal)
         ),
     }
 
 
 def _decision_view(decision: Decision) -> dict[str, Any]:
-    asked = Question.parse(decision.question)
-    bar = asked.bar
-    looks: dict[str, Any] = {"along": f"{asked.quantity} →", "rows": []}
+    bar = decision.goal.bar
+    looks: dict[str, Any] = {"along": f"{decision.goal.quantity} →", "rows": []}
     if decision.looks:
         looks["plot"] = looks_plot(decision, bar or 0.0, "no difference" if bar is None else "bar")
         looks["rows"] = [
@@ -155,7 +154,7 @@ def _decision_view(decision: Decision) -> dict[str, Any]:
         ]
     return {
         "headline": [printable(sentence) for sentence in decision.sentences],
-        "subtitle": f"Question: {decision.question}",
+        "subtitle": f"Goal: {decision.goal}",
         "looks": looks,
         "level": in_percent(decision.level),
         "has_samples": False,

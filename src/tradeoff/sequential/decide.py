@@ -21,10 +21,11 @@ from tradeoff.counting.ledger import Ledger
 from tradeoff.data import GrowingFolder
 from tradeoff.evaluation.pipeline import open_both
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.goals import Above, Below, Best
 from tradeoff.inference import policy
 from tradeoff.provenance import software_versions
 from tradeoff.sequential.models import PROBED, Contest, SampledModel
-from tradeoff.sequential.questions import Answer, Decision, Look, Question
+from tradeoff.sequential.questions import Answer, Decision, Look
 from tradeoff.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def decide(
     *,
     real: Any,
     generated: Any,
-    question: str,
+    goal: Above | Below | Best,
     encoder: Any = None,
     estimator: Any = "stack",
     rule: LogRatio | Mapping[str, LogRatio] | None = None,
@@ -69,8 +70,8 @@ def decide(
         generated: A function of n that returns n samples, a
             :class:`~tradeoff.data.GrowingFolder`, or samples that exist already, which are taken
             in a random order; several of them by name to find the best model.
-        question: Such as "curve.recall > 0.6" or "precision at λ = 2 < 0.9" for one model, or
-            "curve.recall" for several.
+        goal: Such as ``Above("recall", 0.6)`` or ``Below("precision", 0.9, lam=2)`` for one model,
+            or ``Best("recall")`` for several.
         encoder: Encoder of the samples.
         estimator: Estimator of the likelihood ratio, fitted on samples that are not counted.
         rule: Log-ratio in place of a fit, for example the `FrozenRule` of an earlier checkpoint;
@@ -89,7 +90,7 @@ def decide(
         The better of two models:
 
         >>> import numpy as np
-        >>> from tradeoff import decide
+        >>> from tradeoff import Best, decide
         >>> rng = np.random.default_rng(0)
         >>> models = {
         ...     "near": lambda n: rng.normal(0.2, 1, (n, 1)),
@@ -97,7 +98,7 @@ def decide(
         ... }
         >>> found = decide(
         ...     real=rng.normal(0, 1, (4000, 1)), generated=models,
-        ...     question="precision at λ = 1", estimator="logistic", progress=False,
+        ...     goal=Best("precision", lam=1.0), estimator="logistic", progress=False,
         ... )
         >>> found.answer, found.best
         ('best found', ('near',))
@@ -108,7 +109,7 @@ def decide(
     return decide_sources(
         real,
         named,
-        question,
+        goal,
         Settings(metrics=("curve",), encoder=encoder, estimator=estimator, level=level, seed=seed),
         rule=rule,
         counts={"pilot": pilot, "every": every, "limit": limit},
@@ -120,7 +121,7 @@ def decide(
 def decide_sources(
     real: Any,
     generated: Mapping[str, Any],
-    question: str,
+    goal: Above | Below | Best,
     settings: Settings,
     *,
     rule: LogRatio | Mapping[str, LogRatio] | None = None,
@@ -129,8 +130,7 @@ def decide_sources(
     progress: bool = True,
 ) -> Decision:
     """The same for models by name and settings."""
-    asked = Question.parse(question)
-    _check_question(asked, generated)
+    _check_goal(goal, generated)
     counts = {name: check_count(name, n) for name, n in counts.items()}
     with ExitStack() as stack:
         if ledger is not None:
@@ -144,7 +144,7 @@ def decide_sources(
         rows, fitting = _parts(
             opened.reference, counts["pilot"], fits=rule is None, seed=settings.seed
         )
-        asking = [question, counts, list(generated)]
+        asking = [str(goal), counts, list(generated)]
         kept = stack.enter_context(_open_ledger(ledger, asking, opened))
         models = {
             name: SampledModel.start(
@@ -155,15 +155,17 @@ def decide_sources(
                 rule=rule.get(name) if isinstance(rule, Mapping) else rule,
                 real=fitting,
                 pilot=counts["pilot"],
-                threshold=-np.log(asked.lam),
+                threshold=-np.log(goal.slope),
                 ledger=kept,
             )
             for name, made in track(generated.items(), "first samples", progress=progress)
         }
         for model in models.values():
             model.count_real(rows)
-        answer = _best_of if asked.bar is None else _against_bar
-        found = answer(question, asked, models, level, counts, progress)
+        if isinstance(goal, Best):
+            found = _best_of(goal, models, level, counts, progress)
+        else:
+            found = _against_bar(goal, models, level, counts, progress)
     return replace(
         found,
         warnings=_warnings(models.values(), generated),
@@ -211,16 +213,22 @@ def _open_ledger(
     return Ledger(Path(folder) / _LEDGER, plan=plan)
 
 
-def _check_question(asked: Question, generated: Mapping[str, Any]) -> None:
-    if asked.bar is None and len(generated) < 2:
+def _check_goal(goal: Any, generated: Mapping[str, Any]) -> None:
+    if not isinstance(goal, (Above, Below, Best)):
+        raise InvalidInputError(f'`goal` must be one such as Above("recall", 0.6). Got {goal!r}.')
+    if isinstance(goal, Best) and (goal.is_summary or goal.given is not None):
         raise InvalidInputError(
-            '`question` must name a threshold for one model, such as "curve.recall > 0.6". '
-            "Without one, give several models by name."
+            f'`goal` must be about precision or recall alone, such as Best("recall"). Got {goal!r}.'
         )
-    if asked.bar is not None and len(generated) > 1:
+    if isinstance(goal, Best) and len(generated) < 2:
         raise InvalidInputError(
-            "`question` must not have a threshold for several models: ask for example "
-            '"curve.recall".'
+            "The goal must have a threshold for one model, such as recall > 0.6. Without one, "
+            "give several models by name."
+        )
+    if not isinstance(goal, Best) and len(generated) > 1:
+        raise InvalidInputError(
+            "The goal must not have a threshold for several models: ask for the best recall, for "
+            "example."
         )
 
 
@@ -240,32 +248,30 @@ def _parts(
 
 
 def _against_bar(
-    question: str,
-    asked: Question,
+    goal: Above | Below,
     models: Mapping[str, SampledModel],
     level: float,
     counts: Mapping[str, int],
     progress: bool,
 ) -> Decision:
-    assert asked.bar is not None
     (model,) = models.values()
     error = 1.0 - level
-    contest = Contest(model, None, asked.lam, (counts["every"], counts["limit"]))
-    bar = asked.bar * asked.scale
+    contest = Contest(model, None, goal.slope, (counts["every"], counts["limit"]))
+    bar = goal.bar * goal.scale
     looks: list[Look] = []
     hidden, enough = contest.hides(bar, error)
     answer: Answer = "undecidable" if hidden else "undecided"
     steps = () if hidden else _batches(counts)
-    for size in track(steps, question, progress=progress):
+    for size in track(steps, str(goal), progress=progress):
         if not model.more(size):
             break
         above, below = contest.look(bar, error / 2)
-        looks.append(contest.known(asked, error, max(above, below)))
+        looks.append(contest.known(goal, error, max(above, below)))
         if max(above, below) >= np.log(2.0 / error):
-            answer = "yes" if (above > below) == asked.is_above else "no"
+            answer = "yes" if (above > below) == isinstance(goal, Above) else "no"
             break
     return Decision(
-        question=question,
+        goal=goal,
         answer=answer,
         best=(model.name,),
         looks=tuple(looks),
@@ -276,8 +282,7 @@ def _against_bar(
 
 
 def _best_of(
-    question: str,
-    asked: Question,
+    goal: Best,
     models: Mapping[str, SampledModel],
     level: float,
     counts: Mapping[str, int],
@@ -292,12 +297,12 @@ def _best_of(
     each = error / max(len(models) - 1, 2)
     ends = (counts["every"], counts["limit"])
     contests = {
-        pair: Contest(models[pair[0]], models[pair[1]], asked.lam, ends)
+        pair: Contest(models[pair[0]], models[pair[1]], goal.slope, ends)
         for pair in combinations(models, 2)
     }
     looks: list[Look] = []
     left = list(models)
-    for size in track(_batches(counts), question, progress=progress):
+    for size in track(_batches(counts), str(goal), progress=progress):
         if not all(models[name].more(size) for name in left):
             break
         lost = set()
@@ -307,12 +312,12 @@ def _best_of(
                 lost |= {second} if above >= np.log(1.0 / each) else set()
                 lost |= {first} if below >= np.log(1.0 / each) else set()
                 if len(models) == 2:
-                    looks.append(contest.known(asked, error, max(above, below)))
+                    looks.append(contest.known(goal, error, max(above, below)))
         left = [name for name in left if name not in lost]
         if len(left) <= 1:
             break
     return Decision(
-        question=question,
+        goal=goal,
         answer="best found" if len(left) == 1 else "undecided",
         best=tuple(left),
         looks=tuple(looks),

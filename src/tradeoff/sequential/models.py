@@ -16,7 +16,7 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
 from tradeoff.inference.betting import ONE_MODEL, TWO_MODELS, BettingTest
 from tradeoff.ratio.frozen import FrozenRule
-from tradeoff.sequential.questions import Look, Question
+from tradeoff.sequential.questions import Look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tradeoff._validation import FloatArray
     from tradeoff.counting.ledger import Ledger
     from tradeoff.evaluation.reference import Reference
+    from tradeoff.goals import Goal
     from tradeoff.ratio.base import LogRatio
     from tradeoff.samples import Side
     from tradeoff.settings import Settings
@@ -287,16 +288,16 @@ class Contest:
         made = _counted(self._difference("passes"), self.values)
         return self.test.log_capitals(made, bar, wanted=np.log(1.0 / error))
 
-    def known(self, asked: Question, error: float, log_capital: float) -> Look:
+    def known(self, goal: Goal, error: float, log_capital: float) -> Look:
         """Estimate and limits."""
         made = _counted(self._difference("passes"), self.values)
         value = self.lam * self.test.mean + float(made @ self.values) / made.sum()
-        low, high = (limit / asked.scale for limit in self.test.limits(made, error=error))
-        if asked.bar is not None:
-            low, high = max(low, 0.0), min(high, asked.largest)
+        low, high = (limit / goal.scale for limit in self.test.limits(made, error=error))
+        if goal.bar is not None:
+            low, high = max(low, 0.0), min(high, goal.largest)
         return Look(
             samples=int(made.sum()),
-            value=float(value / asked.scale),
+            value=float(value / goal.scale),
             low=low,
             high=high,
             capital=float(np.exp(min(log_capital, 700.0))),

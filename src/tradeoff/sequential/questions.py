@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,81 +9,11 @@ from typing import Any, Literal
 from tradeoff._result import Result
 from tradeoff._text import in_percent, printable
 from tradeoff.evaluation.result import Paged
-from tradeoff.exceptions import InvalidInputError
-from tradeoff.inference import policy
+from tradeoff.goals import Above, Below, Best
 
-__all__ = ["Answer", "Decision", "Look", "Question"]
+__all__ = ["Answer", "Decision", "Look"]
 
 Answer = Literal["yes", "no", "best found", "undecided", "undecidable"]
-
-_QUESTION = re.compile(
-    r"(?:curve\.)?(precision|recall)"
-    r"(?: at (?:λ|lam|lambda)? ?=? ?(\d*\.?\d+))?"
-    r"(?: ?([<>])=? ?(\d*\.?\d+))?"
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question(Result):
-    """What samples are taken for.
-
-    Args:
-        key: "precision" or "recall".
-        lam: Slope at which it is taken.
-        bar: Value that it is compared with; None to find the best of several models.
-        is_above: Whether the question is if it lies above the bar.
-
-    Example:
-        >>> from tradeoff.sequential.questions import Question
-        >>> Question.parse("curve.recall > 0.6")
-        Question(key='recall', lam=0.4, bar=0.6, is_above=True)
-        >>> Question.parse("precision at λ = 2").bar is None
-        True
-    """
-
-    key: str
-    lam: float
-    bar: float | None = None
-    is_above: bool = True
-
-    @classmethod
-    def parse(cls, text: str) -> Question:
-        """Read a question: precision or recall, at a slope if need be, against a bar if any."""
-        found = _QUESTION.fullmatch(" ".join(str(text).split()))
-        if found is None or (found[2] is not None and not float(found[2]) > 0):
-            raise InvalidInputError(
-                '`question` must read like "curve.recall > 0.6" or "precision at λ = 2 < 0.9" for '
-                f'one model, or "curve.recall" for several. Got {text!r}.'
-            )
-        lam = policy.HEADLINE[found[1]] if found[2] is None else float(found[2])
-        bar = None if found[4] is None else float(found[4])
-        asked = cls(key=found[1], lam=lam, bar=bar, is_above=found[3] != "<")
-        if bar is not None and not 0.0 < bar < asked.largest:
-            raise InvalidInputError(
-                f"A threshold for {asked.name} must lie between 0 and {asked.largest:g}, which are "
-                f"its smallest and largest value. Got {found[4]}."
-            )
-        return asked
-
-    @property
-    def scale(self) -> float:
-        """What precision at the slope is divided by."""
-        return 1.0 if self.key == "precision" else self.lam
-
-    @property
-    def largest(self) -> float:
-        """The largest value that it can have."""
-        return min(1.0, self.lam) / self.scale
-
-    @property
-    def name(self) -> str:
-        """In a sentence."""
-        return f"{self.key} at λ = {self.lam:g}"
-
-    @property
-    def quantity(self) -> str:
-        """What is looked at: a value, or without a bar the difference of two."""
-        return self.name if self.bar is not None else f"difference of {self.name}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +46,7 @@ class Decision(Paged, Result):
     """The answer to a question, and how many samples it took.
 
     Args:
-        question: The question as it was asked.
+        goal: What was asked.
         answer: "yes" or "no", for several models "best found"; "undecided" after the largest
             number of samples; "undecidable" if the real side alone cannot resolve the difference.
         best: Models of which one is the best; the name of the model if there is one.
@@ -131,11 +60,11 @@ class Decision(Paged, Result):
 
     Example:
         >>> import numpy as np
-        >>> from tradeoff import decide
+        >>> from tradeoff import Above, decide
         >>> rng = np.random.default_rng(0)
         >>> found = decide(
         ...     real=rng.normal(0, 1, (4000, 1)), generated=lambda n: rng.normal(3, 1, (n, 1)),
-        ...     question="precision at λ = 1 > 0.6", estimator="logistic", progress=False,
+        ...     goal=Above("precision", 0.6, lam=1.0), estimator="logistic", progress=False,
         ... )
         >>> found.answer, found.samples["generated"] < 2000
         ('no', True)
@@ -143,7 +72,7 @@ class Decision(Paged, Result):
 
     _derived = ("sentences",)
 
-    question: str
+    goal: Above | Below | Best
     answer: Answer
     best: tuple[str, ...]
     looks: tuple[Look, ...]
@@ -159,12 +88,11 @@ class Decision(Paged, Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The answer, what it means, and what it took."""
-        asked = Question.parse(self.question)
         taken = " and ".join(f"{n:,} of {name}" for name, n in self.samples.items())
         used = f"Samples used, including those that the rule was fitted on: {taken}."
-        return (*self._answer(asked), used, *self.warnings)
+        return (*self._answer(self.goal), used, *self.warnings)
 
-    def _answer(self, asked: Question) -> tuple[str, ...]:
+    def _answer(self, asked: Above | Below | Best) -> tuple[str, ...]:
         sure = f"with {in_percent(self.level)} confidence"
         if self.answer == "undecidable":
             more = f" About {self.enough:,} real samples would be enough." if self.enough else ""
@@ -172,7 +100,7 @@ class Decision(Paged, Result):
                 "Undecidable: the sampling error of the real samples alone is larger than the "
                 f"distance between {asked.name} and {asked.bar:g}.{more}",
             )
-        if asked.bar is None:
+        if isinstance(asked, Best):
             found = f"{sure.capitalize()}, {self.best[0]} has the best {asked.name}."
             if self.answer == "undecided":
                 found = (
@@ -190,7 +118,7 @@ class Decision(Paged, Result):
             last = self.looks[-1] if self.looks else None
             limits = f": {sure} it lies between {last.low:.3f} and {last.high:.3f}" if last else ""
             return (f"Undecided when the limit was reached or no samples were left{limits}.",)
-        if (self.answer == "yes") == asked.is_above:
+        if (self.answer == "yes") == isinstance(asked, Above):
             return (
                 f"Above: {sure} the measured {asked.name} exceeds {asked.bar:g}.",
                 f"The true {asked.key} may be lower, since a measured one is an upper bound.",

@@ -9,8 +9,8 @@ from tradeoff._extras import import_extra
 import_extra("torch", extra="torch", purpose="`tradeoff.training`")
 
 from tradeoff.training.base import Loss  # noqa: E402
-from tradeoff.training.budgeted import BudgetedLoss  # noqa: E402
 from tradeoff.training.losses import (  # noqa: E402
+    BudgetedLoss,
     DivergenceLoss,
     NonSaturatingLoss,
     PRLoss,

@@ -14,7 +14,7 @@ from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
 from tradeoff.training.base import Loss, check_outputs, check_state
-from tradeoff.training.budgeted import BudgetedLoss
+from tradeoff.training.losses import BudgetedLoss
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat
 import numpy as np
 
-from tradeoff._validation import FloatArray, check_numbers, check_positive, check_type
+from tradeoff._validation import FloatArray, check_numbers, check_positive, check_type, same_kind
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.profile import RatioProfile
-from tradeoff.core.scalars import same_kind
 from tradeoff.exceptions import UndefinedError
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tradeoff.metrics.neighbors.pairs import ranked
 from tradeoff.metrics.neighbors.points import exact_squares
-from tradeoff.metrics.neighbors.ranking import ranked
 from tradeoff.metrics.neighbors.tiles import WIDE, products
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from tradeoff._result import Result
 from tradeoff._validation import FloatArray, check_count
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.metrics.neighbors.pairs import Pairs
+from tradeoff.metrics.neighbors.pairs import Pairs, ranked, smallest
 from tradeoff.metrics.neighbors.points import exact_squares, points_of
-from tradeoff.metrics.neighbors.ranking import ranked, smallest
 from tradeoff.metrics.neighbors.screen import tiles_of
 from tradeoff.metrics.neighbors.tiles import WIDE, products
 
