@@ -2,7 +2,7 @@ PYTHON ?= python
 # Files with slow tests come first (tests/conftest.py), so that no worker is left with one at the end.
 TESTS = -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch docs tutorials data bench dist sbom first-contact
+.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch docs tutorials data bench stale dist sbom first-contact
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -66,12 +66,15 @@ data:            ## real images and texts, embedded for the tests
 browser:         ## Chromium from the system's packages, for the tests of the report page
 	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) >/dev/null
 
-bench:           ## every benchmark at full size
-	@for file in benchmarks/bench_*.py; do name=$${file#benchmarks/bench_}; \
-	  $(MAKE) --no-print-directory bench-$${name%.py} || exit 1; done
+bench:           ## the release benchmarks (benchmarks/__init__.py) at full size
+	@for name in $$($(PYTHON) -c "import benchmarks; print(*benchmarks.RELEASE)"); do \
+	  $(MAKE) --no-print-directory bench-$$name || exit 1; done
 
 bench-%:         ## one benchmark at full size; resumes, and writes benchmarks/results/NAME.json
 	$(PYTHON) -m benchmarks.bench_$*
+
+stale:           ## list the records that other code measured
+	@$(PYTHON) -m benchmarks.stale
 
 dist:            ## build sdist and wheel, and smoke-test the wheel in a clean environment
 	rm -rf dist .venv-wheel

@@ -87,7 +87,7 @@ def judge_again() -> None:
     known = claims()
     record["rows"] = [
         {"case": row["case"], **judged(known[row["case"]], row["ours"])}
-        | {key: row[key] for key in row.keys() & {"seconds"}}
+        | {key: row[key] for key in ("seconds", "code") if key in row}
         if row["case"] in known
         else row
         for row in record["rows"]

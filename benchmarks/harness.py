@@ -6,11 +6,12 @@ import json
 import os
 import platform
 import subprocess
-import sys
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.code_hash import code_of
 from tradeoff._progress import track
 from tradeoff.provenance import software_versions
 
@@ -37,16 +38,18 @@ def run(
     results: Path = RESULTS,
     progress: bool = True,
 ) -> dict[str, Any]:
-    """Run every case that an interrupted run of the same code and versions has not finished.
+    """Run every case that an interrupted run with the same versions has not finished.
 
-    With uncommitted changes a run starts anew. What it has finished is in `results/unfinished`,
-    which can be committed for a run that goes on elsewhere.
+    Every row carries a hash of the code that it depends on, `code`. Rows of other code are run
+    again. What a run has finished is in `results/unfinished`, which can be committed for a run that
+    goes on elsewhere.
 
     Args:
-        name: of the file that is written, `NAME.json`.
+        name: of the file that is written, `NAME.json`, and of the benchmark, `bench_NAME.py`.
         title: one line on what is measured.
         cases: functions by name, or summaries; each returns the figures of its row. A row with a
-            `ratio` and a `bar` is asserted by the tests: the ratio must not exceed the bar.
+            `ratio` and a `bar` in a release benchmark is asserted by the tests: the ratio must not
+            exceed the bar.
         results: folder of the files.
         progress: False silences the progress line.
     """
@@ -55,15 +58,17 @@ def run(
         "name": name,
         "title": title,
         "commit": _commit(),
+        "date": date.today().isoformat(),
         "machine": _machine(),
         "versions": software_versions(),
     }
-    rows = _unfinished(partial, about)
+    code = {"code": code_of(name)}
+    rows = _unfinished(partial, about, code["code"])
     for case in track([case for case in cases if case not in rows], name, progress=progress):
         make = cases[case]
         rows[case] = make.of(rows) if isinstance(make, Summary) else make()
-        write(partial, about | {"rows": rows})
-    table = [{"case": case} | rows[case] for case in cases]
+        write(partial, about | {"rows": {case: row | code for case, row in rows.items()}})
+    table = [{"case": case} | rows[case] | code for case in cases]
     record = about | {"rows": table}
     write(results / f"{name}.json", record)
     partial.unlink(missing_ok=True)
@@ -72,8 +77,8 @@ def run(
 
 
 def render(record: Mapping[str, Any]) -> str:
-    """The rows of a record as a Markdown table."""
-    columns = list(dict.fromkeys(key for row in record["rows"] for key in row))
+    """The rows of a record as a Markdown table, without the hashes of their code."""
+    columns = list(dict.fromkeys(key for row in record["rows"] for key in row if key != "code"))
     cells = [[_cell(row.get(column)) for column in columns] for row in record["rows"]]
     lines = (columns, ["---"] * len(columns), *cells)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -85,22 +90,14 @@ def _cell(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _unfinished(partial: Path, about: Row) -> dict[str, Row]:
-    if not partial.exists() or about["commit"].endswith(("dirty", "unknown")):
+def _unfinished(partial: Path, about: Row, code: str) -> dict[str, Row]:
+    """Rows of an interrupted run that the same code made, without their hash."""
+    if not partial.exists():
         return {}
     left = json.loads(partial.read_text())
-    alike = all(left.get(key) == about[key] for key in about.keys() - {"commit"})
-    return left["rows"] if alike and _is_same_code(left["commit"], about["commit"]) else {}
-
-
-def _is_same_code(before: str, now: str) -> bool:
-    """Whether neither the package nor a benchmark or example that is imported has changed."""
-    if before == now:
-        return True
-    files = (getattr(module, "__file__", None) for module in sys.modules.values())
-    outside = (RESULTS.parent, RESULTS.parents[1] / "examples")
-    imported = [file for file in files if file and any(map(Path(file).is_relative_to, outside))]
-    return _git("diff", "--quiet", before, now, "--", ":/src", *imported).returncode == 0
+    if any(left.get(key) != about[key] for key in about.keys() - {"commit", "date"}):
+        return {}
+    return {case: row for case, row in left["rows"].items() if row.pop("code", None) == code}
 
 
 def write(path: Path, record: Mapping[str, Any]) -> None:

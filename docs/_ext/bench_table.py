@@ -1,4 +1,7 @@
-"""The directive `bench-table`: a committed benchmark result as a table with its provenance."""
+"""The directive `bench-table`: a committed benchmark result as a table with its provenance.
+
+Rows that were measured with other code than the present one are marked, and a note below says so.
+"""
 
 import json
 import re
@@ -9,7 +12,9 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
+from benchmarks import RELEASE
 from benchmarks.harness import RESULTS, render
+from benchmarks.stale import MARK, MEANING, stale_cases
 
 
 class BenchTable(SphinxDirective):
@@ -30,14 +35,20 @@ class BenchTable(SphinxDirective):
         record["rows"] = [row for row in record["rows"] if wanted.search(row["case"])]
         if not record["rows"]:
             raise self.error(f"no row of {path.name} matches {wanted.pattern!r}")
+        stale = stale_cases(record)
+        for row in record["rows"]:
+            mark = f" {MARK}" if row["case"] in stale else ""
+            shown = wanted.sub("", row["case"]).strip() if "brief" in self.options else row["case"]
+            row["case"] = shown + mark
+        table = render(record) + (f"\n\n{MARK} {MEANING}\n" if stale else "")
         if "brief" in self.options:
-            for row in record["rows"]:
-                row["case"] = wanted.sub("", row["case"]).strip()
-            return self.parse_text_to_nodes(render(record))
+            return self.parse_text_to_nodes(table)
+        kind = "Release benchmark" if record["name"] in RELEASE else "Dated note"
         versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
         text = (
-            f"*{record['title']}.*\n\n{render(record)}\n\n"
-            f"Measured on {record['machine']}, commit {record['commit']}, with {versions}. "
+            f"*{record['title']}.*\n\n{table}\n\n"
+            f"{kind}, {record['date']}: measured on {record['machine']}, commit "
+            f"{record['commit']}, with {versions}. "
             f"Repeat it with `make bench-{record['name']}`.\n"
         )
         return self.parse_text_to_nodes(text)

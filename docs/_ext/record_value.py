@@ -3,7 +3,8 @@
 A figure is named by record, case, column and format, for example
 ``{record}`speed > default > seconds > .0f` ``. A text, such as a value with its interval, needs no
 format. A column such as ``recall, precision[1]`` is one entry of a list, or of a text with commas.
-The function that reads it needs no Sphinx.
+A figure that was measured with other code than the present one gets a mark, with a title that says
+so. The function that reads a figure needs no Sphinx.
 """
 
 import json
@@ -31,16 +32,20 @@ def setup(app):
     from docutils import nodes
     from sphinx.util.docutils import SphinxRole
 
+    from benchmarks.stale import MARK, MEANING, is_stale
+
     class Record(SphinxRole):
-        """Prints the figure, and rebuilds the page when the record changes."""
+        """Prints the figure with its mark, and rebuilds the page when the record changes."""
 
         def run(self):
             self.env.note_dependency(str(RESULTS / f"{self.text.partition(' > ')[0]}.json"))
             try:
-                return [nodes.Text(value(self.text))], []
+                figure = nodes.Text(value(self.text))
             except (KeyError, OSError, ValueError) as error:
                 wrong = self.inliner.reporter.error(f"record: {error}", line=self.lineno)
                 return [], [wrong]
+            mark = nodes.abbreviation("", MARK, explanation=MEANING)
+            return [figure, mark] if is_stale(self.text) else [figure], []
 
     app.add_role("record", Record())
     return {"parallel_read_safe": True}

@@ -1,53 +1,32 @@
 """Decimals and percentages in prose come from records, from a transcript, or are listed here.
 
 On the pages, the role `record` reads a figure from `benchmarks/results`. The README cannot use a
-role, so its figures are compared with the records here.
+role, so its figures are compared with the records here, and so are the marks of stale figures.
 """
 
+import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks import RELEASE
+from benchmarks.bench_sanity import passed
+from benchmarks.readme import COUNTED, FIGURES, mark_figures
+from benchmarks.stale import MARK
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))
 
+import record_value  # noqa: E402
 from record_value import value  # noqa: E402
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)+%?|(?<![\w.])\d+%")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+MARKED_README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = MARKED_README.replace(MARK, "")
 TRANSCRIPT = README.partition("<!-- transcript -->")[2].partition("<!-- end of transcript -->")[0]
-
-TOTAL = "metrics > total, {}, reduced grid > {}"
-FIGURES = {
-    "precision and recall is 0.085": "real > CIFAR-10, N = 5,000, mean > ours: error > .3f",
-    "true classes reaches 0.063": "real > CIFAR-10, N = 5,000, mean > oracle: error > .3f",
-    "al. 0.096": "real > CIFAR-10, N = 5,000, mean > simon-2019: error > .3f",
-    "(Sajjadi et al.) 0.125": "real > CIFAR-10, N = 5,000, mean > sajjadi-2018: error > .3f",
-    "tradeoff reports 0.873": "real > CIFAR-10, N = 5,000, q = 10 > ours: recall, precision[1]",
-    "the true precision is 0.50": "real > CIFAR-10, N = 5,000, q = 10 > true recall, precision[1]",
-    "difference was reported in 55": "verdict > all cases, false alarms > false alarms",
-    "reported in 55 of 2030": "verdict > all cases, false alarms > runs",
-    "loss was named in 1": "verdict > all cases, wrong kind > wrong kind",
-    "named in 1 of 805": "verdict > all cases, wrong kind > runs",
-    "above the true loss in 3": "verdict > all cases, limit above truth > limit above truth",
-    "in all of 40": "verdict > images, N = 500, 20% foreign > runs",
-    "of ten in 8 of 10": "verdict > images, N = 500, 2 of 10 classes dropped > runs",
-    "clipped density passes 18": TOTAL.format("clipped density and coverage", "fidelity"),
-    "clipped coverage 15": TOTAL.format("clipped density and coverage", "diversity"),
-    ", density 13": TOTAL.format("density and coverage", "fidelity"),
-    "and coverage 13": TOTAL.format("density and coverage", "diversity"),
-    "improved precision 10": TOTAL.format("improved precision and recall", "fidelity"),
-    "improved recall 6": TOTAL.format("improved precision and recall", "diversity"),
-    "they take 0.9": "neighbors > 2,048 columns > ratio > .1f",
-    "and 1.3": "neighbors > 384 columns > ratio > .1f",
-    "takes 0.3": "memory > 1,000,000 + 20,000, 64 columns, stored reference > gigabytes > .1f",
-    "samples take 2.2": "profile > scores, 10⁶ + 10⁶ > ratio > .1f",
-    "log-ratios 6.1": "profile > held-out errors, 10⁶ + 10⁶ > ratio > .1f",
-}
-"""What the README says before a figure, the figure, and where it comes from."""
 
 EVERYWHERE = {
     "95%": "the default level of intervals",
@@ -179,6 +158,23 @@ def test_a_figure_of_the_readme_is_that_of_its_record(said, source):
     assert said.split()[-1] == value(source)
 
 
+@pytest.mark.parametrize(("said", "name"), [*zip(COUNTED, ("precision", "recall"), strict=True)])
+def test_a_figure_of_the_readme_is_the_number_of_passed_checks(said, name):
+    rows = json.loads((ROOT / "benchmarks/results/sanity.json").read_text())["rows"]
+    assert said in " ".join(README.split())
+    assert int(said.split()[-1]) == passed(rows, name)
+
+
+def test_figures_of_the_readme_come_from_release_benchmarks():
+    sources = [*FIGURES.values(), *COUNTED.values()]
+    assert {source.partition(" > ")[0] for source in sources} <= set(RELEASE)
+
+
+def test_stale_figures_of_the_readme_are_marked_and_no_others():
+    """`python -m benchmarks.stale --readme` repairs what this finds."""
+    assert mark_figures(MARKED_README) == MARKED_README
+
+
 def test_all_figures_of_the_readme_are_compared():
     allowed = EVERYWHERE.keys() | HERE["README.md"].keys()
     allowed |= {said.split()[-1] for said in FIGURES}
@@ -193,13 +189,19 @@ def test_lists_have_no_entry_that_nothing_uses():
         assert not unused, f"{name}: {unused}"
 
 
-def test_one_entry_of_a_list_or_of_a_text():
-    assert (
-        value("memory > time against real samples, 250,000 to 1,000,000 > times[0] > .1f") == "5.8"
-    )
-    assert value("real > texts, q = 1 > true recall, precision[0]") == "0.25"
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Results with one record, whose figures are a list and a text."""
+    row = {"case": "both", "times": [5.84, 2.0], "recall, precision": "0.25, 1.00"}
+    (tmp_path / "made.json").write_text(json.dumps({"name": "made", "rows": [row]}))
+    monkeypatch.setattr(record_value, "RESULTS", tmp_path)
 
 
-def test_a_figure_that_is_not_in_a_record_is_an_error():
-    with pytest.raises(KeyError, match="no single figure 'hours' of 'default'"):
-        value("speed > default > hours > .0f")
+def test_one_entry_of_a_list_or_of_a_text(made):
+    assert value("made > both > times[0] > .1f") == "5.8"
+    assert value("made > both > recall, precision[0]") == "0.25"
+
+
+def test_a_figure_that_is_not_in_a_record_is_an_error(made):
+    with pytest.raises(KeyError, match="no single figure 'hours' of 'both'"):
+        value("made > both > hours > .0f")
