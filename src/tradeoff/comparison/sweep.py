@@ -162,8 +162,8 @@ def sweep(
         values: Values of the knob that are passed to `generate`; tuples for two knobs.
         n: Number of samples that are generated for each value.
         goal: What to choose for: ``Best("area")``, ``Best("f_score")``,
-            ``Best("precision", lam=2)``, or ``Best("precision", given=Above("recall", 0.8))`` and the
-            other way round.
+            ``Best("precision", lam=2)``, ``Best("precision", given=Above("recall", 0.8))``, or the
+            last two the other way round.
         progress: Whether to show progress lines.
         **settings: Settings of the evaluations.
 
