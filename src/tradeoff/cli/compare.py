@@ -52,7 +52,7 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Measure several models and tell them apart."""
-    from tradeoff.cli.output import print_comparison, write_result
+    from tradeoff.cli.output import print_result, write_result
     from tradeoff.comparison.models import compare_sources, comparison_files
     from tradeoff.report import ComparisonDisplay
     from tradeoff.settings import write_config
@@ -77,7 +77,7 @@ def run(
         for verdict in result.verdicts:
             typer.echo(printable(verdict))
     else:
-        print_comparison(result)
+        print_result(result)
     write_result(
         result,
         ComparisonDisplay,

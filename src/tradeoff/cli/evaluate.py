@@ -62,7 +62,7 @@ def run(
     chosen: dict[str, Any],
 ) -> None:
     """Measure one model against real data."""
-    from tradeoff.cli.output import print_evaluation, print_warnings, write_result
+    from tradeoff.cli.output import print_result, print_warnings, write_result
     from tradeoff.evaluation.pipeline import evaluate_sources
     from tradeoff.evaluation.result import evaluation_files
     from tradeoff.report import EvaluationDisplay
@@ -91,7 +91,7 @@ def run(
             typer.echo(printable(finding.sentence))
         print_warnings(result)
     else:
-        print_evaluation(result)
+        print_result(result)
     write_result(
         result,
         EvaluationDisplay,

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from tradeoff.comparison import Comparison
+    from tradeoff.comparison import Comparison, Sweep
     from tradeoff.evaluation import Evaluation
+    from tradeoff.report.blocks import Sentences, Table
 
 __all__ = [
-    "print_comparison",
-    "print_evaluation",
+    "print_result",
     "print_table",
     "print_warnings",
     "trade_off_table",
@@ -29,28 +29,23 @@ __all__ = [
 _STYLES = {"warning": "yellow", "broken": "yellow"}
 
 
-def print_evaluation(evaluation: Evaluation) -> None:
-    """Verdict, title, scores, notes, and what to do next."""
-    from rich.padding import Padding
-
-    from tradeoff.report.text import HEADER, advice_of, notes_of, rows_of, title_of, verdict_of
+def print_result(result: Evaluation | Comparison | Sweep) -> None:
+    """Everything that is said of a result: styled on a terminal, plain text in a pipe."""
+    from tradeoff.report.blocks import Notes, Table, blocks_of
 
     if not sys.stdout.isatty():
-        typer.echo(str(evaluation))
+        typer.echo(str(result))
         return
-    console = _console()
-    style = "bold red" if evaluation.findings else "bold"
-    for number, sentence in enumerate(verdict_of(evaluation)):
-        console.print(printable(sentence), style=style if number == 0 else "")
-    console.print()
-    console.print(printable(title_of(evaluation)), style="dim")
-    hidden = set(HEADER) - set(print_table(HEADER, rows_of(evaluation)))
-    console.print()
-    _print_sentences(console, [note for note in notes_of(evaluation) if note[0] not in hidden])
-    if advice := advice_of(evaluation):
-        console.print("Next:", style="bold")
-    for line in advice:
-        console.print(Padding(printable(line), (0, 0, 0, 2), expand=False))
+    console, hidden = _console(), set[str]()
+    for number, block in enumerate(blocks_of(result)):
+        if number:
+            console.print()
+        if isinstance(block, Table):
+            hidden |= _print_block(console, block)
+        elif isinstance(block, Notes):
+            _print_notes(console, [note for note in block.notes if note[0] not in hidden])
+        else:
+            _print_sentences(console, block)
 
 
 def print_warnings(evaluation: Evaluation) -> None:
@@ -60,32 +55,6 @@ def print_warnings(evaluation: Evaluation) -> None:
     for name, sentence in notes_of(evaluation):
         if name in _STYLES:
             typer.echo(printable(f"{name}: {sentence}"), err=True)
-
-
-def print_comparison(comparison: Comparison) -> None:
-    """Verdicts, scores of every model, and what was found."""
-    from tradeoff.report.text import comparison_notes_of, leaderboard_of, title_of
-
-    if not sys.stdout.isatty():
-        typer.echo(str(comparison))
-        return
-    console = _console()
-    for verdict in comparison.verdicts:
-        console.print(printable(verdict), style="bold")
-    console.print()
-    console.print(printable(title_of(*comparison.evaluations.values())), style="dim")
-    header, rows = leaderboard_of(comparison)
-    at_a_time = max((console.width - _SCORES) // _MODEL, 1)
-    for i in range(2, len(header), at_a_time):
-        shown = slice(i, i + at_a_time)
-        print_table((*header[:2], *header[shown]), [(*row[:2], *row[shown]) for row in rows])
-    for name, evaluation in comparison.evaluations.items():
-        if evaluation.findings:
-            console.print(printable(name), style="bold")
-            for finding in evaluation.findings:
-                console.print(printable(finding.sentence))
-    console.print()
-    _print_sentences(console, comparison_notes_of(comparison))
 
 
 def trade_off_table(
@@ -167,12 +136,41 @@ def write_result(
         result.report(report, samples=samples, overwrite=True)
 
 
-def _print_sentences(console: Any, sentences: Sequence[tuple[str, str]]) -> None:
+def _print_block(console: Any, table: Table) -> set[str]:
+    """A table, in parts if its columns are more than fit; returns the names of hidden columns."""
+    if table.title:
+        console.print(printable(table.title), style="dim")
+    header, rows, names = table.header, table.rows, table.names
+    if names == 1:
+        return set(header) - set(print_table(header, rows))
+    at_a_time = max((console.width - _SCORES) // _MODEL, 1)
+    for i in range(names, len(header), at_a_time):
+        shown = slice(i, i + at_a_time)
+        print_table(
+            (*header[:names], *header[shown]), [(*row[:names], *row[shown]) for row in rows]
+        )
+    return set()
+
+
+def _print_sentences(console: Any, block: Sentences) -> None:
+    from rich.padding import Padding
+
+    style = "bold red" if block.is_fault else "bold"
+    if block.title:
+        console.print(f"{block.title}:", style=style)
+    for number, sentence in enumerate(block.sentences):
+        indent = (0, 0, 0, 2 if block.title else 0)
+        is_first = number == 0 and not block.title
+        text = Padding(printable(sentence), indent, expand=False)
+        console.print(text, style=style if is_first else "")
+
+
+def _print_notes(console: Any, notes: Sequence[tuple[str, str]]) -> None:
     from rich.text import Text
 
-    for name, sentence in sentences:
-        told = printable(sentence)
-        console.print(Text.assemble((f"{name}: ", _STYLES.get(name, "bold")), told))
+    for name, sentence in notes:
+        word = (f"{printable(name)}: ", _STYLES.get(name, "bold"))
+        console.print(Text.assemble(word, printable(sentence)))
 
 
 def _console() -> Any:

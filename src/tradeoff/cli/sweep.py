@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -65,10 +64,9 @@ def run(
     The model is measured at several values, and one of them is recommended.
     """
     from tradeoff.cli.goals import parse_best
-    from tradeoff.cli.output import print_table
+    from tradeoff.cli.output import print_result
     from tradeoff.comparison.sweep import sweep_sources
     from tradeoff.report import SweepDisplay
-    from tradeoff.report.text import sweep_rows_of
 
     asked = parse_best(goal)
     named = named_sources([*(generated or ()), *(samples or ())])
@@ -85,13 +83,10 @@ def run(
     )
     if json:
         typer.echo(result.to_json())
-    elif not sys.stdout.isatty():
-        typer.echo("\n".join(map(printable, result.sentences)) if quiet else str(result))
+    elif quiet:
+        typer.echo("\n".join(map(printable, result.sentences)))
     else:
-        for sentence in result.sentences:
-            typer.echo(printable(sentence))
-        if not quiet:
-            print_table(*sweep_rows_of(result))
+        print_result(result)
     if plot is not None:
         SweepDisplay(result).save(plot)
     if report is not None:

@@ -135,10 +135,10 @@ class Comparison(Paged, Result):
         return f"{first} and {second} are not compared, because no curve was measured"
 
     def __str__(self) -> str:
-        return str(resolve("tradeoff.report.text:comparison_summary_of")(self))
+        return str(resolve("tradeoff.report.blocks:text_of")(self))
 
     def _repr_html_(self) -> str:
-        return str(resolve("tradeoff.report.html:comparison_html_of")(self))
+        return str(resolve("tradeoff.report.blocks:html_of")(self))
 
     def to_json(self, *, curves: bool = True) -> str:
         """All evaluations and differences, without loss.

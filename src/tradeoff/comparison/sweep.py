@@ -103,7 +103,7 @@ class Sweep(Paged, Result):
     comparison: Comparison
 
     def __str__(self) -> str:
-        return str(resolve("tradeoff.report.text:sweep_summary_of")(self))
+        return str(resolve("tradeoff.report.blocks:text_of")(self))
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -174,10 +174,10 @@ class Evaluation(Paged, Result):
         return self.scores[key]
 
     def __str__(self) -> str:
-        return str(resolve("tradeoff.report.text:summary_of")(self))  # the report draws results
+        return str(resolve("tradeoff.report.blocks:text_of")(self))  # the report draws results
 
     def _repr_html_(self) -> str:
-        return str(resolve("tradeoff.report.html:html_of")(self))
+        return str(resolve("tradeoff.report.blocks:html_of")(self))
 
     def to_json(self, *, curves: bool = True) -> str:
         """Everything but the values of single samples and the explanation, without loss.

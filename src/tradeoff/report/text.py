@@ -1,8 +1,7 @@
-"""Results on one screen, as plain text."""
+"""The sentences and tables of results; `blocks` puts them in order."""
 
 from __future__ import annotations
 
-import textwrap
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,6 @@ from tradeoff.inference import policy
 from tradeoff.metrics.registry import find_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tradeoff.comparison.models import Comparison
     from tradeoff.comparison.sweep import Sweep
     from tradeoff.evaluation.result import Evaluation
@@ -21,18 +18,14 @@ __all__ = [
     "HEADER",
     "advice_of",
     "comparison_notes_of",
-    "comparison_summary_of",
     "leaderboard_of",
     "notes_of",
     "rows_of",
-    "summary_of",
     "sweep_rows_of",
-    "sweep_summary_of",
     "title_of",
     "verdict_of",
 ]
 
-_WIDTH = 92
 _HEADLINE_KEYS = ("curve.precision", "curve.recall")
 _REPEATS = {"copies": "copies of one sample", "draws": "independent draws of the same value"}
 _OTHERWISE = {
@@ -156,53 +149,6 @@ def advice_of(evaluation: Evaluation) -> list[str]:
     return found
 
 
-def summary_of(evaluation: Evaluation) -> str:
-    """Verdict, title, table, notes, and what to do next."""
-    lines = [line for text in verdict_of(evaluation) for line in textwrap.wrap(text, _WIDTH)]
-    rows = [HEADER[:-1], *(row[:-1] for row in rows_of(evaluation))]
-    if not any(row[3] for row in rows[1:]):
-        rows = [row[:3] for row in rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines += ["", title_of(evaluation), ""] if lines else [title_of(evaluation), ""]
-    for row, meaning in zip(rows, ["", *(r[-1] for r in rows_of(evaluation))], strict=True):
-        cells = [
-            row[0].ljust(widths[0]),
-            *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)),
-        ]
-        lines.append(f"{'  '.join(cells)}  {meaning}".rstrip())
-    if notes := notes_of(evaluation):
-        lines.append("")
-    for name, sentence in notes:
-        lines += textwrap.wrap(f"{name}: {sentence}", _WIDTH, subsequent_indent="  ")
-    if advice := advice_of(evaluation):
-        lines += ["", "Next:"]
-    for line in advice:
-        lines += textwrap.wrap(line, _WIDTH, initial_indent="  ", subsequent_indent="    ")
-    return _joined(lines)
-
-
-def comparison_summary_of(comparison: Comparison) -> str:
-    """Every comparison in a sentence, then a row of scores for each model, and its findings."""
-    lines = []
-    for verdict in comparison.verdicts:
-        lines += textwrap.wrap(printable(verdict), _WIDTH, subsequent_indent="  ")
-    lines += ["", title_of(*comparison.evaluations.values()), ""]
-    header, rows = leaderboard_of(comparison)
-    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-    for row in (header, *rows):
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    for name, evaluation in comparison.evaluations.items():
-        for finding in evaluation.findings:
-            text = f"{printable(name)}: {finding.sentence}"
-            lines += ["", *textwrap.wrap(text, _WIDTH, subsequent_indent="  ")]
-    if notes := comparison_notes_of(comparison):
-        lines.append("")
-    for name, sentence in notes:
-        lines += textwrap.wrap(f"{name}: {sentence}", _WIDTH, subsequent_indent="  ")
-    return _joined(lines)
-
-
 def comparison_notes_of(comparison: Comparison) -> list[tuple[str, str]]:
     """What to know about the numbers of all models, and about their differences."""
     first = next(iter(comparison.evaluations.values()))
@@ -216,20 +162,6 @@ def comparison_notes_of(comparison: Comparison) -> list[tuple[str, str]]:
             )
         )
     return found
-
-
-def sweep_summary_of(sweep: Sweep) -> str:
-    """Which value to take, then a row for each of them."""
-    lines = []
-    for sentence in sweep.sentences:
-        lines += textwrap.wrap(printable(sentence), _WIDTH)
-    header, rows = sweep_rows_of(sweep)
-    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-    lines.append("")
-    for row in (header, *rows):
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return _joined(lines)
 
 
 def sweep_rows_of(sweep: Sweep) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -290,8 +222,3 @@ def _with_interval(evaluation: Evaluation, key: str) -> str:
         return ""
     score = evaluation[key]
     return f"{score.value_text} {score.interval_text}".rstrip()
-
-
-def _joined(lines: Iterable[str]) -> str:
-    """Lines of which none can control a terminal, whatever a saved result says."""
-    return "\n".join(map(printable, lines))

@@ -1,0 +1,168 @@
+"""What is said of a result, as blocks that text, HTML and terminals only lay out."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, NamedTuple
+
+from tradeoff._registry import resolve
+from tradeoff._result import html_table
+from tradeoff._text import printable
+from tradeoff.report.text import (
+    HEADER,
+    advice_of,
+    comparison_notes_of,
+    leaderboard_of,
+    notes_of,
+    rows_of,
+    sweep_rows_of,
+    title_of,
+    verdict_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from tradeoff.comparison.models import Comparison
+    from tradeoff.comparison.sweep import Sweep
+    from tradeoff.evaluation.result import Evaluation
+
+__all__ = ["Block", "Notes", "Sentences", "Table", "blocks_of", "html_of", "text_of"]
+
+_WIDTH = 92
+
+
+class Sentences(NamedTuple):
+    """Sentences, a paragraph each.
+
+    Args:
+        title: Word above them; without one they are the verdict.
+        sentences: The sentences, the most important one first.
+        is_fault: Whether they tell of a fault.
+    """
+
+    title: str
+    sentences: Sequence[str]
+    is_fault: bool = False
+
+
+class Table(NamedTuple):
+    """A table whose first columns name what a row is about.
+
+    Args:
+        title: Line above the table.
+        header: Names of the columns.
+        rows: Texts of the cells.
+        names: Number of the first columns that are repeated if a table is cut in two.
+        is_right: Whether columns hold numbers, but for the first one, and sentences in the last.
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    names: int = 1
+    is_right: bool = False
+
+
+class Notes(NamedTuple):
+    """Sentences with a word before each.
+
+    Args:
+        title: What the words are, for a caption.
+        notes: Word and sentence of each note.
+    """
+
+    title: str
+    notes: Sequence[tuple[str, str]]
+
+
+Block = Sentences | Table | Notes
+
+
+def blocks_of(result: Evaluation | Comparison | Sweep) -> list[Block]:
+    """Everything that is said of a result, in order; blocks with nothing in them are left out."""
+    makers = {
+        "tradeoff.evaluation.result:Evaluation": _evaluation_blocks,
+        "tradeoff.comparison.models:Comparison": _comparison_blocks,
+        "tradeoff.comparison.sweep:Sweep": _sweep_blocks,
+    }
+    make: Any = next(make for kind, make in makers.items() if isinstance(result, resolve(kind)))
+    return [block for block in make(result) if block[1]]
+
+
+def _evaluation_blocks(evaluation: Evaluation) -> Iterator[Block]:
+    yield Sentences("", verdict_of(evaluation), is_fault=bool(evaluation.findings))
+    yield Table(title_of(evaluation), HEADER, rows_of(evaluation), is_right=True)
+    yield Notes("Notes", notes_of(evaluation))
+    yield Sentences("Next", advice_of(evaluation))
+
+
+def _comparison_blocks(comparison: Comparison) -> Iterator[Block]:
+    models = comparison.evaluations
+    yield Sentences("", comparison.verdicts)
+    yield Table(title_of(*models.values()), *leaderboard_of(comparison), names=2)
+    found = [(name, one.sentence) for name, model in models.items() for one in model.findings]
+    yield Notes("Findings", found)
+    yield Notes("Notes", comparison_notes_of(comparison))
+
+
+def _sweep_blocks(sweep: Sweep) -> Iterator[Block]:
+    yield Sentences("", sweep.sentences)
+    yield Table("", *sweep_rows_of(sweep))
+
+
+def text_of(result: Evaluation | Comparison | Sweep) -> str:
+    """A result on one screen, of which no line can control a terminal."""
+    parts = ["\n".join(map(printable, _lines(block))) for block in blocks_of(result)]
+    return "\n\n".join(parts)
+
+
+def _lines(block: Block) -> Iterator[str]:
+    if isinstance(block, Table):
+        yield from [block.title, ""] if block.title else []
+        yield from _table_lines(block)
+    elif isinstance(block, Notes):
+        for name, sentence in block.notes:
+            yield from textwrap.wrap(f"{name}: {sentence}", _WIDTH, subsequent_indent="  ")
+    else:
+        yield from [f"{block.title}:"] if block.title else []
+        first, rest = ("  ", "    ") if block.title else ("", "")
+        for sentence in block.sentences:
+            yield from textwrap.wrap(sentence, _WIDTH, initial_indent=first, subsequent_indent=rest)
+
+
+def _table_lines(table: Table) -> Iterator[str]:
+    header, rows = _shown_columns(table.header, table.rows)
+    if table.is_right:
+        header[-1] = ""  # sentences, which need no name
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    numbers = range(1, len(header) - 1) if table.is_right else ()
+    for row in (header, *rows):
+        cells = [
+            cell.rjust(widths[i]) if i in numbers else cell.ljust(widths[i])
+            for i, cell in enumerate(row)
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def _shown_columns(
+    header: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """The columns that hold something."""
+    kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
+    return [header[i] for i in kept], [[printable(row[i]) for i in kept] for row in rows]
+
+
+def html_of(result: Evaluation | Comparison | Sweep) -> str:
+    """A result as HTML tables, for notebooks."""
+    found = []
+    for block in blocks_of(result):
+        if isinstance(block, Table):
+            found.append(html_table(block.title, block.header, block.rows))
+        elif isinstance(block, Notes):
+            found.append(html_table(block.title, ("", ""), block.notes))
+        else:
+            rows = [(sentence,) for sentence in block.sentences]
+            found.append(html_table(block.title or "Verdict", ("",), rows))
+    return "".join(found)
