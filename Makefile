@@ -1,5 +1,5 @@
 PYTHON ?= python
-# Files with slow tests come first (tests/conftest.py), so that no worker is left with one at the end.
+# Files with slow tests come first (conftest.py), so that no worker is left with one at the end.
 TESTS = -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch docs tutorials data bench dist sbom first-contact

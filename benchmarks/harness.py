@@ -94,11 +94,11 @@ def _unfinished(partial: Path, about: Row) -> dict[str, Row]:
 
 
 def _is_same_code(before: str, now: str) -> bool:
-    """Whether neither the package nor a benchmark or example that is imported has changed."""
+    """Whether neither the package nor an imported benchmark, example or known truth has changed."""
     if before == now:
         return True
     files = (getattr(module, "__file__", None) for module in sys.modules.values())
-    outside = (RESULTS.parent, RESULTS.parents[1] / "examples")
+    outside = [RESULTS.parents[1] / name for name in ("benchmarks", "examples", "tests/known")]
     imported = [file for file in files if file and any(map(Path(file).is_relative_to, outside))]
     return _git("diff", "--quiet", before, now, "--", ":/src", *imported).returncode == 0
 

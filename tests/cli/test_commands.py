@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks.bench_embedding import help_time
 from tests.cli.run import tradeoff
+from tests.known.costs import help_time
 from tradeoff import Evaluation, evaluate
 
 QUICK = ("--estimator", "logistic", "--no-diagnose", "--metrics", "curve")

@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.datasets import cifar10, cifar_pixels
 from tests.cli.run import tradeoff
+from tests.known.real import image_features
+from tests.known.real import images as real_images
 from tradeoff import evaluate
 from tradeoff._sides import Sides
 from tradeoff.counting import CountingPlan, CountingState
@@ -308,8 +309,7 @@ def test_processes_of_torch_distributed_have_the_same_state(folder, tmp_path):
 @pytest.mark.slow
 def test_real_features_give_the_same_result(tmp_path):
     """CIFAR-10, half of which plays the model without two classes."""
-    data = cifar10(400)
-    x, labels = data.train.features, data.train.labels
+    x, labels = image_features()
     half = np.arange(len(x)) % 2 == 0
     parts = {"real": x[half], "generated": x[~half & (labels > 1)]}
     for side, rows in parts.items():
@@ -333,9 +333,9 @@ def test_images_in_archives_give_the_result_of_the_folder(tmp_path):
 
     from tradeoff.features.offline import EfficientNetLite0
 
-    data = cifar_pixels()
-    images, labels = data.train.features[:800], data.train.labels[:800]
-    chosen = {"real": np.arange(350), "generated": 350 + np.flatnonzero(labels[350:] > 1)}
+    images, labels = real_images()
+    half = len(images) // 2
+    chosen = {"real": np.arange(half), "generated": half + np.flatnonzero(labels[half:] > 1)}
     for side, rows in chosen.items():
         (tmp_path / "plain" / side).mkdir(parents=True)
         (tmp_path / "tar" / side).mkdir(parents=True)

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 from scipy.stats import norm
 
-from benchmarks.bench_sequential import Shifted
 from tests.cli.run import tradeoff
+from tests.known.sequential import Shifted
 from tradeoff import decide
 from tradeoff.counting.ledger import Ledger
 from tradeoff.data import GrowingFolder

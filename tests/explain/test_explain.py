@@ -8,7 +8,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from benchmarks.bench_explain import limits_hold, nothing_claimed
+from tests.known.groups import limits_hold, nothing_claimed
 from tradeoff import evaluate, pr_curve
 from tradeoff._sides import Sides
 from tradeoff.data import Sample, open_source

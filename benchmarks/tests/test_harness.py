@@ -84,17 +84,20 @@ def test_starts_anew_for_another_commit(interrupted, monkeypatch):
         ("benchmarks/other.py", True),
         ("benchmarks/own.py", False),
         ("examples/parts/own.py", False),
+        ("tests/known/own.py", False),
+        ("tests/other.py", True),
         ("src/tradeoff/part.py", False),
     ],
 )
 def test_goes_on_at_another_commit_of_the_same_code(interrupted, monkeypatch, path, resumes):
     folder, cases, ran = interrupted
     made = folder / "repository"
-    commit_of(made, dict.fromkeys(("benchmarks/own.py", "examples/parts/own.py"), "0"))
+    own = ("benchmarks", "examples/parts", "tests/known")
+    commit_of(made, {f"{name}/own.py": "0" for name in own})
     before = commit_of(made, {path: "1"})
     now = commit_of(made, {path: "2"})
     monkeypatch.setattr(harness, "RESULTS", made / "benchmarks" / "results")
-    for name in ("benchmarks", "examples/parts"):
+    for name in own:
         module = ModuleType("own")
         module.__file__ = str(made / name / "own.py")
         monkeypatch.setitem(sys.modules, f"own in {name}", module)
