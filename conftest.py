@@ -34,7 +34,7 @@ pytest_collect_file = Sybil(
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what needs a missing package; files with slow tests first, so that workers end together."""
+    """Skip what needs a missing package; files with slow tests first, so that no worker is late."""
     for package in ("torch", "ray"):
         if find_spec(package) is None:
             skip = pytest.mark.skip(reason=f"{package} is not installed")

@@ -9,7 +9,7 @@ from tests.known.real import FILE
 
 TEXT_SOURCES = (0, 2)  # film reviews and tweets
 EVERY_COLUMN = 5
-IMAGES = 560
+IMAGES = 450
 
 
 def main() -> None:
