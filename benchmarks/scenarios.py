@@ -1,6 +1,6 @@
 """Real data, and "models" of which it is known what is wrong with them.
 
-`python -m benchmarks.scenarios` embeds what the tests need into a feature store.
+`python -m benchmarks.scenarios` embeds what `benchmarks/tests` need into a feature store.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def p_values(
 
 
 def false_alarms(estimator: str, distance: float, *, n: int, runs: int = RUNS) -> dict[str, Any]:
-    """Share of runs in which two models of one law are declared different."""
+    """Share of runs in which two models of one distribution are declared different."""
     pair = gaussians(2, distance)
 
     def measure(seed: int) -> list[float]:

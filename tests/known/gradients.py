@@ -37,7 +37,7 @@ class Family:
     """A mixture of round Gaussians, and a model that is moved by θ and widened by the last θ.
 
     Args:
-        real: weights, centers of shape (k, d) and scales of the law.
+        real: weights, centers of shape (k, d) and scales of the distribution.
         model: the same of the model at θ = (0, …, 0, 1).
         latents: points of a grid around 0, shape (n, d).
         grid: points on which masses are summed, shape (m, d).
@@ -70,10 +70,12 @@ class Family:
         return _log_density(self.real, x) - _log_density(self.model, x)
 
     def profile(self, theta: np.ndarray) -> RatioProfile:
-        """Masses of both laws on the grid."""
+        """Masses of both distributions on the grid."""
         weights, centers, scales = self.model
         moved = (weights, theta[:-1] + centers, theta[-1] * scales)
-        masses = [torch.exp(_log_density(law, self.grid)).numpy() for law in (self.real, moved)]
+        masses = [
+            torch.exp(_log_density(mixture, self.grid)).numpy() for mixture in (self.real, moved)
+        ]
         return RatioProfile.from_masses(*(mass / mass.sum() for mass in masses))
 
     def true_gradient(self, value: Callable[[RatioProfile], float]) -> np.ndarray:
@@ -92,9 +94,11 @@ class Family:
         return theta.grad.numpy()
 
 
-def _log_density(law: tuple[np.ndarray, np.ndarray, np.ndarray], x: torch.Tensor) -> torch.Tensor:
+def _log_density(
+    mixture: tuple[np.ndarray, np.ndarray, np.ndarray], x: torch.Tensor
+) -> torch.Tensor:
     """Up to a constant."""
-    weights, centers, scales = (torch.as_tensor(part, dtype=x.dtype) for part in law)
+    weights, centers, scales = (torch.as_tensor(part, dtype=x.dtype) for part in mixture)
     squares = (x[:, None] - centers).square().sum(2) / (2 * scales**2)
     return torch.logsumexp(torch.log(weights) - squares - x.shape[1] * torch.log(scales), 1)
 
@@ -135,11 +139,14 @@ def in_the_plane(count: int = 20, seed: int = 0) -> list[Family]:
     axis = torch.linspace(-9, 9, 301, dtype=torch.float64)
     around = torch.linspace(-6, 6, 151, dtype=torch.float64)
 
-    def law() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def mixture() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return np.full(3, 1 / 3), rng.uniform(-3, 3, (3, 2)), rng.uniform(0.5, 1.0, 3)
 
     grid = torch.cartesian_prod(axis, axis)
-    return [Family(law(), law(), torch.cartesian_prod(around, around), grid) for _ in range(count)]
+    return [
+        Family(mixture(), mixture(), torch.cartesian_prod(around, around), grid)
+        for _ in range(count)
+    ]
 
 
 def pr_value(profile: RatioProfile, lam: float) -> float:

@@ -108,16 +108,16 @@ def missed_predictions(pairs: int, size: int = 5000, seed: int = 0) -> tuple[int
     missed = count = 0
     for pair in range(pairs):
         rng = np.random.default_rng([seed, pair])
-        law, model = Mixture(rng), Mixture(rng)
+        truth, model = Mixture(rng), Mixture(rng)
 
-        def log_ratio(x: Any, law: Mixture = law, model: Mixture = model) -> np.ndarray:
-            return law.log_density(x) - model.log_density(x)
+        def log_ratio(x: Any, truth: Mixture = truth, model: Mixture = model) -> np.ndarray:
+            return truth.log_density(x) - model.log_density(x)
 
         held_out = HeldOutLogRatios(
-            real=log_ratio(law.draw(rng, size)), generated=log_ratio(model.draw(rng, size))
+            real=log_ratio(truth.draw(rng, size)), generated=log_ratio(model.draw(rng, size))
         )
         plan = plan_budget(held_out, budgets=[1.5, 2.0, 4.0])
-        fresh = log_ratio(law.draw(rng, size))
+        fresh = log_ratio(truth.draw(rng, size))
         for budget, rule in plan.rules.items():
             sampler = BudgetedSampler(
                 lambda n, rng=rng, model=model: model.draw(rng, n),  # type: ignore[misc]
