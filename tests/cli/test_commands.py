@@ -160,6 +160,7 @@ def test_pictures(paths, tmp_path):
 
 
 def test_pages(paths, tmp_path):
+    pytest.importorskip("pyarrow")
     page, out = tmp_path / "page.html", tmp_path / "out"
     done = evaluate_command(paths, "--report", page, "--out", out)
     assert done.exit_code == 0, done.stderr

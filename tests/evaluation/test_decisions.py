@@ -111,6 +111,7 @@ def test_a_rule_is_used_again_and_costs_no_pilot(rng, real):
 
 
 def test_real_samples_may_be_a_reference_or_its_folder(rng, real, tmp_path):
+    pytest.importorskip("pyarrow")
     reference = Reference.make(real, progress=False)
     reference.save(tmp_path / "ref")
     question = "precision at λ = 1 > 0.75"

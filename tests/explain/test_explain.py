@@ -208,6 +208,7 @@ def test_without_labels_of_generated_samples_a_classifier_labels_both_sides(labe
 
 
 def test_an_explanation_is_saved_with_its_evaluation(explained, tmp_path):
+    pytest.importorskip("pyarrow")
     explained.save(tmp_path)
     again = Evaluation.load(tmp_path)
     assert again.explanation == explained.explanation
