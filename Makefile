@@ -1,5 +1,5 @@
 PYTHON ?= python
-# Files with slow tests come first (tests/conftest.py), so that no worker is left with one at the end.
+# Files with slow tests come first (conftest.py), so that no worker is left with one at the end.
 TESTS = -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch docs tutorials data bench stale dist sbom first-contact
@@ -25,15 +25,15 @@ test:            ## the tests that take a few seconds at most each, doctests and
 test-all:        ## the whole test suite, slow tests included
 	$(PYTHON) $(TESTS)
 
-# Tests of the mathematics, the benchmarks and the project's own files do not depend on versions.
-ANY_VERSION = $(addprefix --ignore=tests/,laws errata convention benchmarks examples package)
+# Tests of the mathematics and the project's own files do not depend on versions.
+ANY_VERSION = $(addprefix --ignore=tests/,laws errata convention examples package)
 
 test-lowest:     ## the quick tests without PyTorch, on the lower bounds of the package and its readers
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(PYTHON) .ci/lowest.py images datasets > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet -c .venv-lowest/constraints.txt --group test ".[images,datasets]"
-	.venv-lowest/bin/python $(TESTS) -q -m "not torch and not ray and not slow" $(ANY_VERSION) tests
+	.venv-lowest/bin/python $(TESTS) -q -m "not torch and not ray and not slow" $(ANY_VERSION) tests benchmarks/tests/parity
 
 ENCODERS = images,hub,onnx,offline
 
@@ -59,7 +59,7 @@ docs:            ## build the site; any warning is an error
 tutorials:       ## execute docs/tutorials/*.py and write the notebooks that the site shows
 	$(PYTHON) .ci/tutorials.py
 
-data:            ## real images and texts, embedded for the tests
+data:            ## real images and texts, embedded for the tests of the benchmarks
 	$(PYTHON) -m benchmarks.datasets --quick
 	$(PYTHON) -m benchmarks.scenarios
 

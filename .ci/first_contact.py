@@ -10,7 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.scenarios import cifar_models, write_folder
+from benchmarks.scenarios import cifar_models
+from tests.known.scenarios import write_folder
 
 ROOT = Path(__file__).parents[1]
 RELATIVE, ABSOLUTE = 0.1, 0.01  # other processors round otherwise

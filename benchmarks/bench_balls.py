@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.bench_truth import KNOWN, curve_in_one_process, largest_error, over_seeds
 from benchmarks.harness import Row, run
+from tests.known.curves import KNOWN, curve_in_one_process, largest_error, over_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.bench_truth import over_seeds
 from benchmarks.harness import Row, run
-from benchmarks.laws import gaussians
-from benchmarks.population import cross_fitted
+from tests.known.curves import over_seeds
+from tests.known.distributions import gaussians
+from tests.known.population import cross_fitted
 from tradeoff.inference.intervals import curve_interval
 from tradeoff.inference.shares import wilson_distances
 from tradeoff.ratio import ESTIMATORS

@@ -7,12 +7,7 @@ encoder; and the time of `tradeoff --help` over that of a bare Typer application
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
-import sys
 import tempfile
-import textwrap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,22 +16,11 @@ import numpy as np
 
 from benchmarks.datasets import cifar_pixels
 from benchmarks.harness import Row, run
-from benchmarks.scenarios import Images, write_folder
+from tests.known.costs import help_time, peak_memory
+from tests.known.scenarios import Images, write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-BARE = """
-import typer
-app = typer.Typer()
-@app.command()
-def one(name: str = "a"):
-    "Say a name."
-@app.command()
-def two(name: str = "a"):
-    "Say another."
-app()
-"""
 
 
 def overlap(images: int = 2000, size: int = 128, repeats: int = 5) -> Row:
@@ -75,52 +59,8 @@ def memory(few: int = 2000, many: int = 20_000) -> Row:
         for count in (few, many):
             part = Images(pixels[:count], np.zeros(count, int))
             path = write_folder(part, Path(folder, str(count)))
-            peaks.append(_peak(path, Path(folder, f"store-{count}")))
+            peaks.append(peak_memory(path, Path(folder, f"store-{count}")))
     return {"MB": peaks[1], "with few": peaks[0], "ratio": peaks[1] / peaks[0], "bar": 1.1}
-
-
-def _peak(path: Path, store: Path) -> float:
-    script = """
-    import json, sys
-    import numpy as np
-    from tradeoff.data.images import ImageFolder
-    from tradeoff.embedding import embed_source
-    from tradeoff.features import Function
-    from tradeoff.features.store import FeatureStore
-
-    def tiny(images):
-        return [np.asarray(image).mean((0, 1)) for image in images]
-
-    source, encoder = ImageFolder(sys.argv[1]), Function(tiny, "tiny", "image", "1")
-    found = embed_source(source, encoder, store=FeatureStore(sys.argv[2]))
-    with open("/proc/self/status") as status:
-        (peak,) = (int(line.split()[1]) for line in status if line.startswith("VmHWM"))
-    print(json.dumps([len(found.ids), peak / 1024]))
-    """
-    command = [sys.executable, "-c", textwrap.dedent(script), str(path), str(store)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return float(json.loads(done.stdout)[1])
-
-
-def help_time(repeats: int = 12) -> Row:
-    """Seconds of both, the best of several turns."""
-    with tempfile.TemporaryDirectory() as folder:
-        bare = Path(folder, "bare.py")
-        bare.write_text(BARE)
-        ours, theirs = [], []
-        for _ in range(repeats):
-            theirs.append(_seconds(str(bare)))
-            ours.append(_seconds("-m", "tradeoff"))
-    ratio = min(ours) / min(theirs)
-    return {"seconds": min(ours), "bare": min(theirs), "ratio": ratio, "bar": 1.5}
-
-
-def _seconds(*command: str) -> float:
-    """Of the processor: a clock on the wall also measures what else runs."""
-    start = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *command, "--help"], capture_output=True, check=True)
-    end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
 
 
 CASES: dict[str, Callable[[], Row]] = {

@@ -10,7 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness import Row, run
-from benchmarks.scenarios import STORE, cifar_models, table_models, text_models
+from benchmarks.scenarios import STORE, cifar_models, text_models
+from tests.known.scenarios import table_models
 from tradeoff import evaluate
 from tradeoff.evaluation import Reference
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import binom, page_trend_test
 
-from benchmarks.bench_truth import curve_in_one_process, over_seeds
 from benchmarks.harness import Row, Summary, run
-from benchmarks.laws import Mixture, ring_mixture
+from tests.known.curves import curve_in_one_process, over_seeds
+from tests.known.distributions import Mixture, ring_mixture
 from tradeoff import RatioProfile
 from tradeoff.comparison.sweep import choose
 from tradeoff.goals import Best

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.bench_sanity import SEED, judged, measure, passed
-from benchmarks.bench_truth import curve_in_one_process
 from benchmarks.harness import Row, Summary, run
 from benchmarks.sanity import Check, checks
+from tests.known.curves import curve_in_one_process
 from tradeoff import reproduce, support_metrics
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.harness import Row, run
+from tests.known.costs import first_paint
 from tradeoff import Settings
 from tradeoff.data.arrays import ArraySource
 from tradeoff.evaluation.pipeline import evaluate_sources
@@ -84,16 +85,6 @@ def painted(page: Path) -> float:
         found = first_paint(opened)
         browser.close()
     return found
-
-
-def first_paint(page: Any) -> float:
-    """Seconds from the start of loading until an open page shows something."""
-    for _ in range(50):
-        found = page.evaluate("performance.getEntriesByName('first-contentful-paint')")
-        if found:
-            return float(found[0]["startTime"]) / 1000.0
-        page.wait_for_timeout(20)  # a function that waits inside the page would be refused by it
-    raise TimeoutError("The page shows nothing.")
 
 
 CASES: dict[str, Callable[[], Row]] = {"10,000 + 10,000 images": large_page}

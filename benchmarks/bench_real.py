@@ -21,8 +21,8 @@ import numpy as np
 from scipy.stats import t as student
 
 from benchmarks import datasets, oracle
-from benchmarks.bench_truth import curve_in_one_process
 from benchmarks.harness import Summary, run
+from tests.known.curves import curve_in_one_process
 from tradeoff import reproduce
 from tradeoff._sides import Sides
 from tradeoff.inference import policy

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import joblib
 import numpy as np
 
-from benchmarks.bench_truth import curve_in_one_process
 from benchmarks.harness import Row, run
 from benchmarks.sanity import Check, checks
+from tests.known.curves import curve_in_one_process
 from tradeoff.inference import policy
 
 if TYPE_CHECKING:

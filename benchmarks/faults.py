@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from benchmarks import datasets
-from benchmarks.laws import Mixture
+from tests.known.distributions import Mixture
 from tradeoff.curves.diagnosis import diagnose_pair
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.evaluation.findings import findings_of

@@ -7,7 +7,7 @@ requests`` for guided-diffusion, ``scikit-learn scipy tqdm torch`` for dgm-eval.
     python -m benchmarks.parity_evaluators guided-diffusion PATH
     python -m benchmarks.parity_evaluators dgm-eval PATH
 
-write to ``tests/parity/evaluators.json``; nothing is downloaded.
+write to ``benchmarks/tests/parity/evaluators.json``; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.parity_sources import inputs
 
-FIXTURE = Path(__file__).parents[1] / "tests" / "parity" / "evaluators.json"
+FIXTURE = Path(__file__).parent / "tests" / "parity" / "evaluators.json"
 CASES = ("CIFAR-10, 3 of 5 classes", "CIFAR-10, 7 classes for 5")
 COMMITS = {
     "guided-diffusion": "22e0df8183507e13a7813f8d38d51b072ca1e67c",

@@ -2,7 +2,7 @@
 
 mauve-text needs FAISS, which does not belong among our dependencies: run this in an environment of
 its own, with ``mauve-text==0.4.0 faiss-cpu==1.15.1``, as ``python -m benchmarks.parity_mauve``; it
-writes ``tests/parity/mauve.json``. The texts are those that ``make data`` embeds.
+writes ``benchmarks/tests/parity/mauve.json``. The texts are those that ``make data`` embeds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FIXTURE = Path(__file__).parents[1] / "tests" / "parity" / "mauve.json"
+FIXTURE = Path(__file__).parent / "tests" / "parity" / "mauve.json"
 CACHE = Path(os.environ.get("TRADEOFF_BENCHMARK_CACHE", Path(__file__).parent / "cache"))
 SEEDS = range(30)
 CASES = {

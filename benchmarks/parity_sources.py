@@ -9,11 +9,11 @@ pillow==6.2.2 tqdm==4.36.1 torch==1.2.0 torchvision==0.4.0``. There,
     python -m benchmarks.parity_sources simon-2019 PATH
     python -m benchmarks.parity_sources "simon-2019, early stopping" PATH
 
-add what is missing in ``tests/parity/sources.json``; nothing is downloaded. Classifiers are trained
-for the 50 epochs of the paper. With early stopping they are trained as in the script of the authors
-for CIFAR-10, which halves the learning rate and stops by errors on the samples that are counted.
-The recipe ``sajjadi-2018`` alone is for an environment with ``scikit-learn==1.9.1``, whose k-means
-differs; the former default of 100 samples in a batch is set.
+add what is missing in ``benchmarks/tests/parity/sources.json``; nothing is downloaded. Classifiers
+are trained for the 50 epochs of the paper. With early stopping they are trained as in the script of
+the authors for CIFAR-10, which halves the learning rate and stops by errors on the samples that are
+counted. The recipe ``sajjadi-2018`` alone is for an environment with ``scikit-learn==1.9.1``, whose
+k-means differs; the former default of 100 samples in a batch is set.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pathlib import Path
 
 import numpy as np
 
-FIXTURE = Path(__file__).parents[1] / "tests" / "parity" / "sources.json"
+FIXTURE = Path(__file__).parent / "tests" / "parity" / "sources.json"
 CACHE = Path(os.environ.get("TRADEOFF_BENCHMARK_CACHE", Path(__file__).parent / "cache"))
 SEEDS = 10
 SIZE = 400

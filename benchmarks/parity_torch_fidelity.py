@@ -2,7 +2,8 @@
 
 torch-fidelity needs torchvision, which does not belong among our dependencies: run this in an
 environment of its own, with ``torch==2.13.0 torchvision==0.28.0 torch-fidelity==0.4.0``, as
-``python -m benchmarks.parity_torch_fidelity``; it writes ``tests/parity/torch_fidelity.json``.
+``python -m benchmarks.parity_torch_fidelity``; it writes
+``benchmarks/tests/parity/torch_fidelity.json``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-FIXTURE = Path(__file__).parents[1] / "tests" / "parity" / "torch_fidelity.json"
+FIXTURE = Path(__file__).parent / "tests" / "parity" / "torch_fidelity.json"
 CASES = {
     "Gaussians, 1,000 + 1,000, 64 columns": (1000, 1000, 64, 0.1),
     "Gaussians, 500 + 1,500, 16 columns": (500, 1500, 16, 0.3),

@@ -15,6 +15,7 @@ import numpy as np
 
 from benchmarks import datasets, scenarios
 from benchmarks.bench_explain import undiagnosed
+from tests.known.scenarios import table_models
 from tradeoff import Settings
 from tradeoff.comparison.models import compare_sources
 from tradeoff.data import open_source
@@ -66,7 +67,7 @@ def write(folder: Path, *, size: int = 2000, store: str | None = None) -> None:
     evaluate_sources(open_source(texts), removed, settings, progress=True).save(
         folder / "text", overwrite=True
     )
-    rows, tables = scenarios.table_models()
+    rows, tables = table_models()
     real, benign = undiagnosed(rows), undiagnosed(tables["benign only"])
     evaluate_sources(real, benign, Settings(explain=True), progress=True).save(
         folder / "table", overwrite=True

@@ -13,7 +13,6 @@ from scipy.optimize import bisect
 from scipy.special import xlogy
 from scipy.stats import norm
 
-from benchmarks.laws import Mixture, line_mixture
 from examples.papers.djolonga_parts import (
     KINDS,
     ORDERS,
@@ -33,6 +32,7 @@ from examples.papers.djolonga_parts import (
 from examples.papers.exponential_family import GaussianFamily
 from examples.papers.gallery import Claim, Experiment, Measured, main
 from examples.parts.style import COLORS, INK
+from tests.known.distributions import Mixture, line_mixture
 from tradeoff.core import RenyiFrontier, renyi_frontier
 from tradeoff.core.frontier import Kind
 

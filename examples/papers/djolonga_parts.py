@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from scipy.special import expit
 from sklearn.cluster import MiniBatchKMeans
 
-from benchmarks.laws import Mixture, line_mixture
 from examples.papers.exponential_family import GaussianFamily
 from examples.papers.gallery import Measured
 from examples.parts.style import COLORS, INK, name
+from tests.known.distributions import Mixture, line_mixture
 from tradeoff import RatioProfile, pr_curve
 from tradeoff.core import RenyiFrontier, renyi_frontier
 from tradeoff.core.frontier import Kind

@@ -28,6 +28,7 @@ def sides(tmp_path):
 
 
 def test_a_closed_output_is_no_defect(sides, tmp_path):
+    pytest.importorskip("pyarrow")
     command = " ".join(map(str, [*COMMAND, "evaluate", *sides, "--metrics", "frechet"]))
     for closed in (">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
         options = f"--out {tmp_path / 'out'} --overwrite {closed}"
@@ -92,6 +93,7 @@ def test_a_signal_leaves_no_worker_and_no_shared_memory(tmp_path, name, number):
 
 
 def test_escapes_of_saved_results_are_escaped(tmp_path):
+    pytest.importorskip("pyarrow")
     rng = np.random.default_rng(0)
     real, generated = rng.normal(size=(400, 2)), rng.normal(3, 1, (400, 2))
     options = {"metrics": "curve", "estimator": "logistic", "diagnose": False, "progress": False}

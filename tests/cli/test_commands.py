@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks.bench_embedding import help_time
 from tests.cli.run import tradeoff
+from tests.known.costs import help_time
 from tradeoff import Evaluation, evaluate
 
 QUICK = ("--estimator", "logistic", "--no-diagnose", "--metrics", "curve")
@@ -160,6 +160,7 @@ def test_pictures(paths, tmp_path):
 
 
 def test_pages(paths, tmp_path):
+    pytest.importorskip("pyarrow")
     page, out = tmp_path / "page.html", tmp_path / "out"
     done = evaluate_command(paths, "--report", page, "--out", out)
     assert done.exit_code == 0, done.stderr

@@ -504,7 +504,7 @@ def test_neighbor_metrics(item):
 @pytest.mark.torch
 @golden("generator_gradient")
 def test_generator_gradient(item):
-    from benchmarks.bench_gradients import line_family, pr_value, printed, published
+    from tests.known.gradients import line_family, pr_value, printed, published
 
     family = line_family(place=item["inputs"]["theta"])
     for key, expected in item["expected"].items():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.bench_compare import false_alarms
-from benchmarks.laws import gaussians, line_mixture
+from tests.known.comparisons import false_alarms
+from tests.known.distributions import gaussians, line_mixture
 from tradeoff import InvalidInputError, RatioProfile, pr_curve
 from tradeoff.comparison.curves import _covariance, compare_curves
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.laws import ring_mixture
+from tests.known.distributions import ring_mixture
 from tradeoff import InvalidInputError, diagnose
 from tradeoff.curves import diagnosis
 from tradeoff.curves.diagnosis import Control, Diagnosis, diagnose_pair

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.bench_repeats import SLOPES, atoms, bytes_of, copies, table
+from tests.known.repeats import SLOPES, atoms, bytes_of, copies, table
 from tradeoff import InvalidInputError, evaluate, pr_curve
 from tradeoff.curves.repeats import Repeats
 from tradeoff.samples import Pair

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.laws import gaussians
+from tests.known.distributions import gaussians
 from tradeoff.counting import CountingPlan, CountingState
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.metrics.moments import frechet_distance

@@ -3,9 +3,12 @@
 import os
 
 import numpy as np
+import pytest
+
+pytest.importorskip("pyarrow")
+
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from tradeoff.counting.shards import ShardReader, list_shards
 from tradeoff.exceptions import InvalidInputError, UnreadableError

@@ -7,8 +7,8 @@ import weakref
 import numpy as np
 import pytest
 
-from benchmarks.bench_embedding import _peak
-from benchmarks.scenarios import Images, write_folder
+from tests.known.costs import peak_memory
+from tests.known.scenarios import Images, write_folder
 from tradeoff.data import Sample
 from tradeoff.embedding import embed_source
 from tradeoff.features.store import FeatureStore
@@ -21,7 +21,7 @@ def test_memory_stays_flat(tmp_path):
     shades = np.arange(5000, dtype=np.uint16).view(np.uint8).reshape(5000, 1, 1, 2)
     pixels = np.broadcast_to(np.pad(shades, [(0, 0)] * 3 + [(0, 1)]), (5000, 128, 128, 3))
     few, many = (
-        _peak(
+        peak_memory(
             write_folder(Images(pixels[:n], np.zeros(n, int)), tmp_path / str(n)),
             tmp_path / f"store-{n}",
         )

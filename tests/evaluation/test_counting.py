@@ -12,12 +12,16 @@ import time
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.datasets import cifar10, cifar_pixels
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from tests.cli.run import tradeoff
+from tests.known.real import image_features
+from tests.known.real import images as real_images
 from tradeoff import evaluate
 from tradeoff._sides import Sides
 from tradeoff.counting import CountingPlan, CountingState
@@ -308,8 +312,7 @@ def test_processes_of_torch_distributed_have_the_same_state(folder, tmp_path):
 @pytest.mark.slow
 def test_real_features_give_the_same_result(tmp_path):
     """CIFAR-10, half of which plays the model without two classes."""
-    data = cifar10(400)
-    x, labels = data.train.features, data.train.labels
+    x, labels = image_features()
     half = np.arange(len(x)) % 2 == 0
     parts = {"real": x[half], "generated": x[~half & (labels > 1)]}
     for side, rows in parts.items():
@@ -333,14 +336,13 @@ def test_images_in_archives_give_the_result_of_the_folder(tmp_path):
 
     from tradeoff.features.offline import EfficientNetLite0
 
-    data = cifar_pixels()
-    images, labels = data.train.features[:800], data.train.labels[:800]
-    chosen = {"real": np.arange(350), "generated": 350 + np.flatnonzero(labels[350:] > 1)}
-    for side, rows in chosen.items():
+    pixels, labels = real_images()
+    mirrored = pixels[:, :, ::-1]  # two classes are dropped
+    for side, images in {"real": pixels[:350], "generated": mirrored[labels > 1]}.items():
         (tmp_path / "plain" / side).mkdir(parents=True)
         (tmp_path / "tar" / side).mkdir(parents=True)
-        for i in rows:
-            Image.fromarray(images[i]).save(tmp_path / "plain" / side / f"{i:04d}.png")
+        for i, image in enumerate(images):
+            Image.fromarray(image).save(tmp_path / "plain" / side / f"{i:04d}.png")
         files = sorted((tmp_path / "plain" / side).iterdir())
         for number, part in enumerate(np.array_split(np.array(files, dtype=object), 3)):
             with tarfile.open(tmp_path / "tar" / side / f"{number}.tar", "w") as archive:

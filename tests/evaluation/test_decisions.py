@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 from scipy.stats import norm
 
-from benchmarks.bench_sequential import Shifted
 from tests.cli.run import tradeoff
+from tests.known.sequential import Shifted
 from tradeoff import Above, Best, decide
 from tradeoff.cli.goals import parse_question
 from tradeoff.counting.ledger import Ledger
@@ -112,6 +112,7 @@ def test_a_rule_is_used_again_and_costs_no_pilot(rng, real):
 
 
 def test_real_samples_may_be_a_reference_or_its_folder(rng, real, tmp_path):
+    pytest.importorskip("pyarrow")
     reference = Reference.make(real, progress=False)
     reference.save(tmp_path / "ref")
     goal = Above("precision", 0.75, lam=1.0)

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.scenarios import Images, cifar_models, write_folder, write_npz
 from tests.cli.run import tradeoff
+from tests.known.real import images as real_images
+from tests.known.scenarios import Images, write_folder, write_npz
 from tradeoff import Settings
 from tradeoff.evaluation.pipeline import evaluate_sources
 from tradeoff.settings import write_config
@@ -37,11 +38,13 @@ def doors(tmp_path_factory):
     import torch
 
     root = tmp_path_factory.mktemp("doors")
-    real, models = cifar_models(120)
-    sides = {"real": real, "generated": models["two classes dropped"].samples}
+    pixels, labels = real_images()
+    half = len(pixels) // 2
+    kept = half + np.flatnonzero(~np.isin(labels[half:], (8, 9)))  # neither ships nor trucks
+    sides = {"real": pixels[:120], "generated": pixels[kept[:120]]}
     found = {}
     for side, images in sides.items():
-        ordered = Images(images.pixels, np.zeros(len(images.pixels), int))  # one folder, one order
+        ordered = Images(images, np.zeros(len(images), int))  # one folder, one order
         folder = write_folder(ordered, root / side)
         files = sorted(folder.rglob("*.png"))
         with zipfile.ZipFile(root / f"{side}.zip", "w") as archive:
@@ -58,8 +61,8 @@ def doors(tmp_path_factory):
             "zip": root / f"{side}.zip",
             "tar": root / f"{side}.tar",
             "parquet": root / f"{side}.parquet",
-            "array": images.pixels,
-            "tensor": torch.from_numpy(images.pixels),
+            "array": images,
+            "tensor": torch.from_numpy(images),
             "encoded": encoded,
             "dataset": datasets.Dataset.from_dict(
                 {"image": [{"bytes": b, "path": None} for b in encoded]}

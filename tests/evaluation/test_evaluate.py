@@ -106,6 +106,7 @@ def test_a_result_survives_json_and_parquet(tmp_path, curve_only):
 
 
 def test_nothing_of_an_earlier_result_is_left_in_its_folder(tmp_path, curve_only):
+    pytest.importorskip("pyarrow")
     explained = evaluate(real=REAL, generated=HALF, metrics="curve", explain=True, **QUICK)
     explained.save(tmp_path)
     curve_only.save(tmp_path, overwrite=True)
@@ -113,6 +114,7 @@ def test_nothing_of_an_earlier_result_is_left_in_its_folder(tmp_path, curve_only
 
 
 def test_a_folder_holds_one_result(tmp_path, curve_only):
+    pytest.importorskip("pyarrow")
     both = Comparison({"a": curve_only, "b": curve_only}, ())
     for result, other in ((both, curve_only), (curve_only, both)):
         result.save(tmp_path, overwrite=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import datasets
+from tests.known.real import text_features
 from tradeoff import evaluate
 from tradeoff.cli.output import trade_off_table
 from tradeoff.inference.losses import judged_factor
@@ -14,7 +14,7 @@ REVIEWS, TWEETS = 0, 2
 
 def texts(seed, *counts):
     """Features of film reviews, and of tweets, without repetition."""
-    found = datasets.texts(datasets.QUICK)
+    found = text_features()
     rng = np.random.default_rng(seed)
     rows = {label: rng.permutation(np.flatnonzero(found.labels == label)) for label in (0, 2)}
     parts = []

@@ -8,7 +8,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from benchmarks.bench_explain import limits_hold, nothing_claimed
+from tests.known.groups import limits_hold, nothing_claimed
 from tradeoff import evaluate, pr_curve
 from tradeoff._sides import Sides
 from tradeoff.data import Sample, open_source
@@ -208,6 +208,7 @@ def test_without_labels_of_generated_samples_a_classifier_labels_both_sides(labe
 
 
 def test_an_explanation_is_saved_with_its_evaluation(explained, tmp_path):
+    pytest.importorskip("pyarrow")
     explained.save(tmp_path)
     again = Evaluation.load(tmp_path)
     assert again.explanation == explained.explanation

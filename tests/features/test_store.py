@@ -12,6 +12,8 @@ import warnings
 import numpy as np
 import pytest
 
+pytest.importorskip("pyarrow")
+
 from tradeoff import InvalidInputError
 from tradeoff.data import Sample, open_source
 from tradeoff.embedding import embed_source

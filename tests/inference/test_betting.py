@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from benchmarks import bench_sequential as sequential
+from tests.known import sequential
 from tradeoff.inference.betting import ONE_MODEL, TWO_MODELS, BettingTest, log_factors
 
 SHARES = {ONE_MODEL: (0.35, 0.65), TWO_MODELS: (0.2, 0.5, 0.3)}

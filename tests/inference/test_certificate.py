@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.bench_certificate import refutes, violated
-from benchmarks.laws import gaussians
+from tests.known.certificates import refutes, violated
+from tests.known.distributions import gaussians
 from tradeoff import HeldOutLogRatios, InvalidInputError, UndefinedError, pr_curve
 from tradeoff.inference import certify
 from tradeoff.inference.certificate import _binomial_limits, _failure, _level, _watched

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
-from benchmarks.laws import gaussians
-from benchmarks.population import cross_fitted
+from tests.known.distributions import gaussians
+from tests.known.population import cross_fitted
 from tradeoff import HeldOutLogRatios, InvalidInputError
 from tradeoff._sides import Sides
 from tradeoff.inference import curve_interval

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from benchmarks.bench_truth import curve_in_one_process
-from benchmarks.laws import gaussians
+from tests.known.curves import curve_in_one_process
+from tests.known.distributions import gaussians
 from tradeoff import HeldOutLogRatios, InvalidInputError, RatioProfile, evaluate
 from tradeoff.core import mauve
 from tradeoff.core.divergence.mixture import FrontierIntegral

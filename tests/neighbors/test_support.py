@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-from benchmarks.bench_exactness import brute_force  # noqa: E402
+from tests.known.neighbors import brute_force  # noqa: E402
 from tradeoff import InvalidInputError, UndefinedError, support_metrics  # noqa: E402
 from tradeoff.metrics.neighbors import OwnNeighbors, SupportScore, own_neighbors  # noqa: E402
 from tradeoff.metrics.neighbors.expectations import expected_coverage  # noqa: E402

@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-from benchmarks.bench_exactness import DRAWS, brute_force, differences, draw  # noqa: E402
+from tests.known.neighbors import DRAWS, brute_force, differences, draw  # noqa: E402
 from tradeoff.metrics.neighbors import nearest, own_neighbors, support_metrics  # noqa: E402
 from tradeoff.metrics.neighbors.counters import Closest, sweep  # noqa: E402
 from tradeoff.metrics.neighbors.nearest import _Search, nearest_in_own_set  # noqa: E402

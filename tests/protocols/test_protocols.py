@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.laws import gaussians
+from tests.known.distributions import gaussians
 from tradeoff import InvalidInputError, PRCurve, RatioProfile, reproduce, support_metrics
 from tradeoff.protocols import PROTOCOLS
 from tradeoff.protocols.sajjadi import Sajjadi2018

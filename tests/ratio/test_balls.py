@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from benchmarks.bench_truth import curve_in_one_process, largest_error
-from benchmarks.laws import PAIRS
+from tests.known.curves import curve_in_one_process, largest_error
+from tests.known.distributions import PAIRS
 from tradeoff import HeldOutLogRatios, InvalidInputError
 from tradeoff.ratio.balls import BallCounts
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.laws import gaussians
+from tests.known.distributions import gaussians
 from tradeoff import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.ratio import FrozenRule, Gaussians, Logistic, Stack

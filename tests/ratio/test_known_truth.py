@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.bench_honesty import KNOWN, honest
-from benchmarks.bench_truth import errors
+from tests.known.curves import errors
+from tests.known.honesty import KNOWN, honest
 from tradeoff.ratio import ESTIMATORS
 
 # Errors shrink like one over the root of N: 1.8 times the full-size bars, and slack for one seed.

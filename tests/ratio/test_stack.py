@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
-from benchmarks.laws import SCATTERED
+from tests.known.distributions import SCATTERED
 from tradeoff import pr_curve
 from tradeoff.ratio import FrozenRule, Stack
 from tradeoff.ratio.kernel import KernelDensity

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from benchmarks.bench_page import first_paint
+from tests.known.costs import first_paint
 from tradeoff import Above, compare, decide, evaluate, sweep
 from tradeoff.data.base import Sample
 from tradeoff.exceptions import InvalidInputError

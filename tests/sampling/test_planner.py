@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.bench_sampling import missed_predictions
+from tests.known.sampling import missed_predictions
 from tradeoff import (
     AcceptanceRule,
     HeldOutLogRatios,

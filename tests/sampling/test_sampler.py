@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.bench_sampling import DIVERGENCES, excess, masses
+from tests.known.sampling import DIVERGENCES, excess, masses
 from tradeoff import AcceptanceRule, InvalidInputError, RatioProfile
 from tradeoff.sampling import Accounting, BudgetedSampler
 from tradeoff.sampling.rules import mh_acceptance

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from benchmarks import bench_gradients as gradients  # noqa: E402
+from tests.known import gradients  # noqa: E402
 from tests.laws.divergences import SMOOTH  # noqa: E402
 from tradeoff import InvalidInputError, UndefinedError  # noqa: E402
 from tradeoff.core.divergence import (  # noqa: E402

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from scipy.integrate import quad  # noqa: E402
 
-from benchmarks.bench_gradients import refined_value  # noqa: E402
+from tests.known.gradients import refined_value  # noqa: E402
 from tests.laws.divergences import SMOOTH  # noqa: E402
 from tradeoff import AcceptanceRule, InvalidInputError, RatioProfile  # noqa: E402
 from tradeoff.core.divergence import GAN, KL, Pearson  # noqa: E402

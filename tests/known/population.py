@@ -1,4 +1,4 @@
-"""What the rules of a cross-fitted curve are worth on the laws themselves, not on the samples."""
+"""What the rules of a cross-fitted curve are worth on the distributions, not on the samples."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cross_fitted(
     Args:
         model: estimator.
         samples: `real` and `generated`, of shape (n, d).
-        fresh: the same laws, many samples or a grid of equal masses.
+        fresh: the same distributions, many samples or a grid of equal masses.
         lam: slopes, shape (k,).
         seed: of the folds and of the estimator.
         folds: as in `pr_curve`.
@@ -47,8 +47,8 @@ def cross_fitted(
         )
         for pair in split.pairs
     }
-    # Each pair of folds judges for both of them; the laws' samples are many and scored once.
-    on_laws = {pair: [member(law) for law in fresh.values()] for pair, member in fitted.items()}
+    # Each pair of folds judges for both of them; fresh samples are many and scored once.
+    on_fresh = {pair: [member(x) for x in fresh.values()] for pair, member in fitted.items()}
     held_out: list[list[np.ndarray]] = [[], []]
     rejected = np.zeros((2, lam.size))
     for fold in split.held_out:
@@ -63,7 +63,7 @@ def cross_fitted(
             own = [combine(fitted[pair](rows[part == fold])) for pair in pairs]
             held_out[i].append(np.mean(own, axis=0))
             share = np.mean(part == fold) if folds > 1 else 1.0
-            values = np.sort(np.mean([combine(on_laws[pair][i]) for pair in pairs], axis=0))
+            values = np.sort(np.mean([combine(on_fresh[pair][i]) for pair in pairs], axis=0))
             rejected[i] += share * np.searchsorted(values, -np.log(lam)) / values.size
     real, generated = (np.concatenate(values) for values in held_out)
     return (

@@ -1,4 +1,4 @@
-"""Pairs of laws whose precision-recall curve is known, to be sampled from."""
+"""Pairs of distributions whose precision-recall curve is known, to be sampled from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DRAWS = 20_000
 
 @dataclass(frozen=True)
 class Pair:
-    """Two laws: samples of shape (n, d) of each, and the true precision at any slope."""
+    """Two distributions: samples of shape (n, d) of each, and the true precision at any slope."""
 
     real: Callable[[np.random.Generator, int], np.ndarray]
     generated: Callable[[np.random.Generator, int], np.ndarray]
