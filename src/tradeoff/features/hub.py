@@ -20,7 +20,7 @@ from tradeoff.features.hub_files import (
 )
 from tradeoff.features.hub_pixels import read_pixels
 from tradeoff.features.network import ImageNetwork, Network, check_rows, hash_files, in_batches
-from tradeoff.features.trust import refuse_code
+from tradeoff.features.trust import refuse_code, refuse_pickles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +68,7 @@ class _HubModel(Network):
     def _network(self) -> Any:
         with quietly(), one_sentence(f"`{self.name}` must be a model in the format of the hub"):
             refuse_code(self.name, self._folder)
+            refuse_pickles(self.name, self._folder)
             check_depth(self.name, self._folder)
             return self._load()
 
@@ -176,7 +177,10 @@ class HubTexts(_HubModel):
             return self._embed(prepared)
 
     def _embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
-        tokens = self._network.preprocess(list(prepared))
+        network = self._network
+        # The name of `preprocess` before sentence-transformers 5.4 was `tokenize`.
+        preprocess = network.preprocess if hasattr(network, "preprocess") else network.tokenize
+        tokens = preprocess(list(prepared))
         lengths = tokens["attention_mask"].sum(1).tolist()
         sizes = np.array([max(_SHORTEST, 1 << (length - 1).bit_length()) for length in lengths])
         sizes = np.minimum(sizes, self._network.max_seq_length or sizes.max())

@@ -7,14 +7,14 @@ import re
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
-from tradeoff._extras import import_extra
+from tradeoff._extras import import_extra, known_hole
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["leaves_folder", "nodes", "refuse_code"]
+__all__ = ["leaves_folder", "nodes", "refuse_code", "refuse_pickles"]
 
 _CODE_SWITCHES = ("trust_remote_code", "use_kernels", "kernel_config", "allow_all_kernels")
 _KERNEL_KEYS = ("attn_implementation", "experts_implementation")
@@ -37,6 +37,33 @@ def refuse_code(name: str, folder: Path) -> None:
                 f"`{name}` must not bring code of its own. {path.relative_to(folder)} {found}. "
                 "tradeoff never runs such code: use another model, or export this one to ONNX."
             )
+
+
+def refuse_pickles(name: str, folder: Path) -> None:
+    """Refuse pickled weights if the installed PyTorch can be made to run code by them.
+
+    Safetensors weights in the same folder do not help: sentence-transformers before 5.0 prefers
+    pickled ones in some of its modules.
+    """
+    found = known_hole("torch")
+    pickled = None if found is None else next(_pickled_weights(folder), None)
+    if found is not None and pickled is not None:
+        version, hole = found
+        raise InvalidInputError(
+            f"`{name}` must have only safetensors weights to be loaded with torch {version}, which "
+            f"has a known vulnerability ({hole.what}). {pickled} is pickled: upgrade with "
+            f"{hole.way_out}, or convert it to safetensors and remove it."
+        )
+
+
+def _pickled_weights(folder: Path) -> Iterator[str]:
+    """Files of a model that a library may unpickle, also those that only an index names."""
+    yield from (str(path.relative_to(folder)) for path in sorted(folder.rglob("*.bin")))
+    for path in sorted(folder.rglob("*.index.json")):
+        for keys, value in nodes(json.loads(path.read_text(encoding="utf-8"))):
+            named = isinstance(value, str) and "weight_map" in keys
+            if named and not value.endswith(".safetensors"):
+                yield value
 
 
 def nodes(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
