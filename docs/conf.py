@@ -25,6 +25,7 @@ extensions = [
     "sphinxcontrib.bibtex",
     "bench_table",
     "api_glance",
+    "packages",
     "registry_tables",
     "offline_math",
     "record_value",

@@ -6,9 +6,10 @@ import base64
 import hashlib
 import json
 import shlex
+from dataclasses import replace
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradeoff._files import check_local, check_outputs, replacing
 from tradeoff._text import in_percent, printable
@@ -42,14 +43,13 @@ from tradeoff.report.text import (
 from tradeoff.sequential.questions import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from jinja2 import Environment
 
     from tradeoff.evaluation import Evaluation
-    from tradeoff.explain import Explanation
-    from tradeoff.explain.result import GroupedLoss
+    from tradeoff.explain.result import ClosePair, GroupedLoss
 
 __all__ = ["about_of", "page_of", "provenance_of", "write_page"]
 
@@ -217,26 +217,124 @@ def _class_cell(found: Any) -> dict[str, Any]:
     return {"text": f"{max(found.missed_within, 0.0):.0%}", "established": established}
 
 
+class Section(NamedTuple):
+    """A part of the page of a model.
+
+    Args:
+        name: Its anchor, and its template in `sections`.
+        title: Its name in the list of sections.
+        view: Function of an evaluation that returns what the template shows as `found`; None if
+            there is nothing to show.
+    """
+
+    name: str
+    title: str
+    view: Callable[[Evaluation], Any]
+
+
+SECTIONS: list[Section] = []
+"""The sections in their order."""
+
+
+def section(name: str, title: str) -> Callable[[Callable[[Evaluation], Any]], Any]:
+    """Make a function the view of a section, after those that are there already."""
+
+    def register(view: Callable[[Evaluation], Any]) -> Callable[[Evaluation], Any]:
+        SECTIONS.append(Section(name, title, view))
+        return view
+
+    return register
+
+
 def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
-    explanation = evaluation.explanation
-    if explanation is not None and not samples:
-        explanation = explanation.without_samples()
-    curve = evaluation.curve
-    notes = [(name, text) for name, text in notes_of(evaluation) if samples or name != "broken"]
+    shown = evaluation if samples else _without_samples(evaluation)
+    found = [(one, one.view(shown)) for one in SECTIONS]
     return {
         "headline": verdict_of(evaluation),
         "subtitle": title_of(evaluation),
         "tiles": _tiles(evaluation),
-        "curves": None if curve is None else curve_plot({"": curve}),
-        "data": None if curve is None else _as_json(curve_data(curve)),
-        "numbers": None if curve is None else _numbers(evaluation),
-        "scores": (HEADER, rows_of(evaluation)),
-        "notes": notes,
-        "advice": [line.replace("(--report page.html)", "above") for line in advice_of(evaluation)],
-        "explanation": None if explanation is None else _explained(explanation),
+        "sections": [
+            {"name": one.name, "title": one.title, "found": view}
+            for one, view in found
+            if view is not None
+        ],
         "provenance": provenance_of(evaluation, "evaluate"),
         "has_samples": samples and _shows_samples(evaluation),
         "level": in_percent(evaluation.settings.level),
+    }
+
+
+def _without_samples(evaluation: Evaluation) -> Evaluation:
+    explanation = evaluation.explanation
+    return replace(
+        evaluation,
+        explanation=None if explanation is None else explanation.without_samples(),
+        broken={},
+    )
+
+
+@section("curve", "Trade-off")
+def _curve(evaluation: Evaluation) -> dict[str, Any] | None:
+    curve = evaluation.curve
+    if curve is None:
+        return None
+    data = _as_json(curve_data(curve))
+    return {"curves": curve_plot({"": curve}), "data": data, "numbers": _numbers(evaluation)}
+
+
+@section("missed", "What it misses")
+def _missed(evaluation: Evaluation) -> dict[str, Any] | None:
+    found = evaluation.explanation
+    return None if found is None else _grouped(found.missed, COLORS[0])
+
+
+@section("invented", "What it invents")
+def _invented(evaluation: Evaluation) -> dict[str, Any] | None:
+    found = evaluation.explanation
+    return None if found is None else _grouped(found.invented, COLORS[1])
+
+
+@section("classes", "Classes")
+def _classes(evaluation: Evaluation) -> dict[str, Any] | None:
+    found = evaluation.explanation
+    if found is None or not found.classes:
+        return None
+    return {"by": found.classes_by, "rows": [_class_row(one) for one in found.classes]}
+
+
+@section("filtering", "Filtering")
+def _filtering(evaluation: Evaluation) -> dict[str, Any] | None:
+    found = evaluation.explanation
+    if found is None or not (found.invented and found.filtering):
+        return None
+    if not found.filtering[0].precision_low > 0:
+        return None
+    return {
+        "precision_lam": f"{found.invented.lam:.2g}",
+        "recall_lam": f"{found.missed.lam:.2g}" if found.missed else "",
+        "rows": [
+            (
+                f"{one.dropped:.0%}",
+                _loss(one.precision_loss, one.precision_low),
+                _loss(one.recall_loss, one.recall_low),
+            )
+            for one in found.filtering
+        ],
+    }
+
+
+@section("pairs", "Closest pairs")
+def _pairs(evaluation: Evaluation) -> Sequence[ClosePair] | None:
+    found = evaluation.explanation
+    return (found.closest or None) if found is not None else None
+
+
+@section("all-scores", "Scores")
+def _scores(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "table": (HEADER, rows_of(evaluation)),
+        "notes": notes_of(evaluation),
+        "advice": [line.replace("(--report page.html)", "above") for line in advice_of(evaluation)],
     }
 
 
@@ -288,27 +386,9 @@ def _numbers(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _explained(found: Explanation) -> dict[str, Any]:
-    is_found = bool(found.invented and found.filtering and found.filtering[0].precision_low > 0)
-    return {
-        "missed": None if found.missed is None else _grouped(found.missed, COLORS[0]),
-        "invented": None if found.invented is None else _grouped(found.invented, COLORS[1]),
-        "classes": [_class_row(one) for one in found.classes],
-        "classes_by": found.classes_by,
-        "filtering": [
-            (
-                f"{one.dropped:.0%}",
-                _loss(one.precision_loss, one.precision_low),
-                _loss(one.recall_loss, one.recall_low),
-            )
-            for one in (found.filtering if is_found else ())
-        ],
-        "closest": found.closest,
-        "level": in_percent(found.level),
-    }
-
-
-def _grouped(loss: GroupedLoss, color: str) -> dict[str, Any]:
+def _grouped(loss: GroupedLoss | None, color: str) -> dict[str, Any]:
+    if loss is None:
+        return {"groups": []}
     positive = sum(max(group.share, 0.0) for group in loss.groups) or 1.0
     groups, start = [], 0.0
     for number, group in enumerate(loss.groups):
