@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from tradeoff.metrics import Request, Score
-from tradeoff.metrics.copies import measure as measure_copies
-from tradeoff.metrics.family import baseline_of
-from tradeoff.metrics.moments.family import measure_frechet, measure_kernel
+from tradeoff.metrics.family import baseline_of, measure
 from tradeoff.metrics.neighbors.baselines import neighbors_of
-from tradeoff.metrics.neighbors.family import measure as measure_neighbors
 from tradeoff.metrics.registry import find_metric
 from tradeoff.samples import Pair
 
@@ -29,7 +26,7 @@ def request(*keys, **options):
 def test_the_frechet_baseline_is_that_of_the_same_size():
     """One half against the other, as before, is twice as far apart."""
     found = [
-        measure_frechet(pair_of(seed=seed), request("frechet.distance")).scores["frechet.distance"]
+        measure(pair_of(seed=seed), request("frechet.distance")).scores["frechet.distance"]
         for seed in range(20)
     ]
     value, expected = (np.mean([getattr(s, n) for s in found]) for n in ("value", "expected"))
@@ -94,7 +91,7 @@ def test_neighbors_that_a_reference_keeps_are_enough():
     pair, keys = pair_of(), ("knn.precision", "knn.recall", "knn.density", "knn.coverage")
     neighbors_of(pair.real, 6, progress=False)
     with mock.patch("tradeoff.metrics.neighbors.baselines.own_neighbors") as found:
-        measure_neighbors(pair, request(*keys, k=5))
+        measure(pair, request(*keys, k=5))
     assert not found.called
 
 
@@ -116,7 +113,7 @@ def test_baselines_of_values_that_repeat(sizes):
     for _ in range(20):
         real, generated = (rng.integers(0, 3, (size, 6)).astype(float) for size in sizes)
         pair = Pair.of(real=real, generated=generated)
-        scores = measure_neighbors(pair, request(*keys)).scores
+        scores = measure(pair, request(*keys)).scores
         for key in keys:
             off[key].append(scores[key].value - scores[key].expected)
     assert abs(np.mean(off["knn.density"])) < 0.1  # 2.2 are expected; 20 runs vary by 0.02
@@ -148,7 +145,7 @@ def test_the_kernel_distance_does_not_depend_on_the_order_of_samples():
     """Its subsets are smaller than the smaller side, so another order would choose others."""
     pair, key = pair_of(1100, 1300), "kernel.distance"
     turned = Pair.of(real=pair.real.x[::-1], generated=pair.generated.x[::-1])
-    first, second = (measure_kernel(one, request(key)).scores[key].value for one in (pair, turned))
+    first, second = (measure(one, request(key)).scores[key].value for one in (pair, turned))
     assert first == pytest.approx(second, rel=1e-9)
 
 
@@ -165,7 +162,7 @@ def test_copies_among_real_samples():
     real = np.repeat(np.random.default_rng(0).normal(size=(50, 2)), 2, axis=0)
     keys = ("copies.of_real", "copies.within")
     pair = Pair.of(real=real, generated=real[:60] + 1.0)
-    of_real, within = measure_copies(pair, request(*keys)).scores.values()
+    of_real, within = measure(pair, request(*keys)).scores.values()
     assert of_real.expected == 1.0
     assert 0 <= within.expected_low < within.expected < within.expected_high <= 1
     assert isinstance(within, Score)
@@ -175,6 +172,6 @@ def test_repeats_do_not_depend_on_the_order_of_samples():
     rng = np.random.default_rng(0)
     real, made = rng.normal(size=(50, 2)), np.repeat(rng.integers(0, 40, (90, 1)), 2, axis=1)
     pairs = [Pair.of(real=real, generated=rows) for rows in (made, made[::-1])]
-    first, second = (measure_copies(pair, request("copies.within")).scores for pair in pairs)
+    first, second = (measure(pair, request("copies.within")).scores for pair in pairs)
     assert first == second
     assert 0 < first["copies.within"].value < 1

@@ -10,8 +10,8 @@ from sklearn.neighbors import NearestNeighbors
 from tradeoff._sides import Sides
 from tradeoff.inference import policy
 from tradeoff.inference.shares import normal_quantile, wilson_interval
-from tradeoff.metrics.family import Measured, Request, score_of
-from tradeoff.metrics.score import Baseline
+from tradeoff.metrics.family import Measured, Request
+from tradeoff.metrics.score import Baseline, Score
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,19 +41,20 @@ def measure(pair: Pair, request: Request) -> Measured:
     }
     values = {"copies.of_real": of_real, "copies.within": is_repeated(made)}
     return Measured(
-        scores={key: score_of(key, *found[key], pair, request) for key in request.keys},
+        scores={key: found[key] for key in request.keys},
         values=Sides({}, {key: values[key] for key in request.keys}),
     )
 
 
-def _of_real(of_real: npt.NDArray[np.bool_], level: float) -> tuple[float, tuple[float, float]]:
+def _of_real(of_real: npt.NDArray[np.bool_], level: float) -> Score:
     share = float(of_real.mean())
-    return share, wilson_interval(share, of_real.size, level)
+    low, high = wilson_interval(share, of_real.size, level)
+    return Score(value=share, low=low, high=high)
 
 
-def _within(made: npt.NDArray[np.uint64], z: float) -> tuple[float, tuple[float, float]]:
+def _within(made: npt.NDArray[np.uint64], z: float) -> Score:
     repeated, error = float(is_repeated(made).mean()), z * error_of_repeats(made)
-    return repeated, (max(repeated - error, 0.0), min(repeated + error, 1.0))
+    return Score(value=repeated, low=max(repeated - error, 0.0), high=min(repeated + error, 1.0))
 
 
 def expected_copies_of_real(real: Side, size: int, request: Request) -> Baseline:

@@ -35,7 +35,6 @@ __all__ = [
     "check_families",
     "measure",
     "part_sizes",
-    "score_of",
 ]
 
 
@@ -129,24 +128,10 @@ class Measured(Result):
         )
 
 
-def score_of(
-    key: str,
-    value: float,
-    limits: tuple[float | None, float | None],
-    pair: Pair,
-    request: Request,
-) -> Score:
-    """A score with its baseline.
-
-    Args:
-        key: Key of the metric.
-        value: Its value.
-        limits: Its confidence limits; None where no valid interval is known.
-        pair: Samples.
-        request: Rank of neighbors, seed and confidence level.
-    """
-    baseline, metric = baseline_of(key, pair, request), find_metric(key)
-    score = Score(value=value, low=limits[0], high=limits[1])
+def _with_baseline(key: str, score: Score, pair: Pair, request: Request) -> Score:
+    """A score with the baseline that its metric declares, unless it has one already."""
+    baseline = baseline_of(key, pair, request) if score.expected is None else None
+    metric = find_metric(key)
     if baseline is None or metric is None:
         return score
     if not baseline.error:
@@ -206,7 +191,7 @@ def check_families(keys: Sequence[str]) -> None:
 
 
 def measure(pair: Pair, request: Request) -> Measured:
-    """Everything that was asked for, each function once, scores in the order of the keys."""
+    """Everything that was asked for, each function once; scores with baselines, by their keys."""
     functions: dict[Any, list[str]] = {}
     for key in request.keys:
         family = FAMILIES[key.partition(".")[0]]
@@ -216,7 +201,8 @@ def measure(pair: Pair, request: Request) -> Measured:
     found = Measured(scores={})
     for function, keys in functions.items():
         found |= resolve(function)(pair, replace(request, keys=tuple(keys)))
-    return replace(found, scores={key: found.scores[key] for key in request.keys})
+    scores = {key: _with_baseline(key, found.scores[key], pair, request) for key in request.keys}
+    return replace(found, scores=scores)
 
 
 def _families(keys: Sequence[str]) -> list[Family]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tradeoff.metrics.family import Measured, Request, part_sizes, score_of
+from tradeoff.metrics.family import Measured, Request, part_sizes
 from tradeoff.metrics.moments import frechet_distance, kernel_distance
 from tradeoff.metrics.moments.expectations import SamplingNoise
 from tradeoff.metrics.moments.frechet import Moments
-from tradeoff.metrics.score import Baseline
+from tradeoff.metrics.score import Baseline, Score
 
 if TYPE_CHECKING:
     from tradeoff.samples import Pair, Side
@@ -25,7 +25,7 @@ def measure_frechet(pair: Pair, request: Request) -> Measured:
     """The Fréchet distance."""
     real = pair.real.remember("moments", lambda: Moments.of(pair.real.x, "real"))
     value = frechet_distance(real=real, generated=pair.generated.x)
-    return _measured("frechet.distance", value, pair, request)
+    return Measured(scores={"frechet.distance": Score(value=value)})
 
 
 def measure_kernel(pair: Pair, request: Request) -> Measured:
@@ -38,11 +38,7 @@ def measure_kernel(pair: Pair, request: Request) -> Measured:
         seed=request.seed,
         progress=request.progress,
     ).mean
-    return _measured("kernel.distance", value, pair, request)
-
-
-def _measured(key: str, value: float, pair: Pair, request: Request) -> Measured:
-    return Measured(scores={key: score_of(key, value, (None, None), pair, request)})
+    return Measured(scores={"kernel.distance": Score(value=value)})
 
 
 def expected_frechet(real: Side, size: int, request: Request) -> Baseline:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from tradeoff._sides import Sides
 from tradeoff.exceptions import UndefinedError
-from tradeoff.metrics.family import Measured, Request, score_of
+from tradeoff.metrics.family import Measured, Request
 from tradeoff.metrics.neighbors import SupportMetrics, support_metrics
 from tradeoff.metrics.neighbors.baselines import neighbors_of
 from tradeoff.metrics.neighbors.metrics import METRIC_KEYS
 from tradeoff.metrics.neighbors.support import reach_of
 from tradeoff.metrics.registry import find_metric
+from tradeoff.metrics.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,14 +28,14 @@ _NAMES = {key: name for name, key in METRIC_KEYS.items()}
 
 
 def measure(pair: Pair, request: Request) -> Measured:
-    """Neighbor metrics, each with its baseline."""
+    """Neighbor metrics."""
     names = [_NAMES[key] for key in request.keys]
     result = _support(pair, names, request)
     values: Sides[dict[str, npt.NDArray[Any]]] = Sides({}, {})
     scores = {}
     for key, name in zip(request.keys, names, strict=True):
-        limits = _limits(result[name], request.level)
-        scores[key] = score_of(key, result[name].value, limits, pair, request)
+        low, high = _limits(result[name], request.level)
+        scores[key] = Score(value=result[name].value, low=low, high=high)
         metric = find_metric(key)
         carrier = values.real if metric and metric.side == "real" else values.generated
         carrier[key] = result[name].samples
