@@ -23,11 +23,11 @@ EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage
 STORED = {"bytes": datasets.Value("binary"), "path": datasets.Value("string")}
 IMAGE = {"_type": "Image"}
 NESTED = {
-    "list": (datasets.List(STORED), {"feature": IMAGE, "_type": "List"}, lambda item: [item]),
+    "list": ([STORED], [IMAGE], lambda item: [item]),
     "struct": ({"inner": STORED}, {"inner": IMAGE}, lambda item: {"inner": item}),
     "list of structs": (
-        datasets.List({"inner": STORED}),
-        {"feature": {"inner": IMAGE}, "_type": "List"},
+        [{"inner": STORED}],
+        [{"inner": IMAGE}],
         lambda item: [{"inner": item}],
     ),
     "top level": (STORED, IMAGE, lambda item: item),

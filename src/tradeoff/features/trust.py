@@ -42,8 +42,8 @@ def refuse_code(name: str, folder: Path) -> None:
 def refuse_pickles(name: str, folder: Path) -> None:
     """Refuse pickled weights if the installed PyTorch can be made to run code by them.
 
-    Safetensors weights in the same folder do not help: sentence-transformers before 5.0 prefers
-    pickled ones in some of its modules.
+    Safetensors weights in the same folder do not help: some modules of sentence-transformers 3.0.0
+    read pickled ones all the same.
     """
     found = known_hole("torch")
     pickled = None if found is None else next(_pickled_weights(folder), None)
