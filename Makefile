@@ -19,14 +19,14 @@ check:           ## lint, format, types, layers, spelling, prose
 	$(PYTHON) -m codespell_lib
 	$(PYTHON) .ci/prose.py
 
-test:            ## the tests that take a few seconds at most each, doctests and documentation examples included
+test:            ## the tests that take less than about a second each, doctests and documentation examples included
 	$(PYTHON) $(TESTS) -m "not slow"
 
 test-all:        ## the whole test suite, slow tests included
 	$(PYTHON) $(TESTS)
 
 # Tests of the mathematics and the project's own files do not depend on versions.
-ANY_VERSION = $(addprefix --ignore=tests/,laws errata convention examples package)
+ANY_VERSION = $(addprefix --ignore=tests/,laws errata convention package)
 
 test-lowest:     ## the quick tests without PyTorch, on the lower bounds of the package and its readers
 	$(PYTHON) -m venv .venv-lowest

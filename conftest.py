@@ -22,7 +22,7 @@ settings.register_profile(
 )
 settings.load_profile("fixed")
 
-# Importing a tutorial would run it; `tests/examples/test_tutorials.py` runs them, in small. Known
+# Importing a tutorial would run it; `benchmarks/tests/test_tutorials.py` runs them, in small. Known
 # truths have no doctests, and some of them import PyTorch.
 collect_ignore_glob = ["docs/tutorials/*", "tests/known/*"]
 

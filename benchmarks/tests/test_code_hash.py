@@ -155,6 +155,7 @@ def test_every_module_of_a_package_that_is_imported_by_computed_names_is_followe
     assert found == {"benchmarks.bench_demo", "tradeoff.ratio.registry", "tradeoff.ratio.tree"}
 
 
+@pytest.mark.slow
 def test_real_benchmarks_depend_on_what_they_measure():
     code = Code()
     verdict = code.dependencies("benchmarks.bench_verdict")
@@ -164,6 +165,7 @@ def test_real_benchmarks_depend_on_what_they_measure():
     assert not [name for name in neighbors if name.startswith("tradeoff.ratio")]
 
 
+@pytest.mark.slow
 def test_a_variant_has_the_code_of_its_benchmark():
     assert code_of("sanity-full") == code_of("sanity")
     assert len(code_of("sanity")) == 12

@@ -164,6 +164,7 @@ def test_intervals_are_below_the_truth_seldom_and_not_wide():
         assert row["width over binomial"] <= 1.5, row["case"]
 
 
+@pytest.mark.slow
 def test_scores_become_a_curve_in_a_few_sorts_at_a_third_of_the_size():
     """The bar of 3 is for full size on a quiet machine; here other tests run beside it."""
     ratios = [bench_profile.from_scores(300_000)["ratio"] for _ in range(3)]

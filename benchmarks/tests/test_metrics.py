@@ -8,6 +8,7 @@ from benchmarks.sanity import checks
 pytestmark = pytest.mark.torch
 
 
+@pytest.mark.slow
 def test_supports_pass_where_they_are_known_to_pass_and_fail_where_they_fail():
     """Coverage falls with modes that are dropped; an outlier keeps improved precision up."""
     dropped = next(one for one in checks(5, 4) if one.name == "modes dropped one by one")

@@ -104,6 +104,7 @@ def toy(pool, posteriors, monkeypatch):
     bench_real._pool.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_benchmark_at_reduced_size(toy, tmp_path):
     made = harness.run(
         "real", "A title", bench_real.cases("logistic"), results=tmp_path, progress=False

@@ -59,6 +59,7 @@ def test_copies_are_of_ten_real_samples(numbers):
     assert drawn.pair.generated.distinct == 200
 
 
+@pytest.mark.slow
 def test_exact_copies_are_not_called_fine():
     exact = faults.COPIES[1]
     case = Case(data="tumors", fault=exact, real=100, runs=2, not_fine=0.9)
@@ -171,6 +172,7 @@ def test_a_bound_is_compared_as_it_is_printed():
     assert Run("recall", 0.2, None, {}, at_most=0.194).is_falsely_bounded
 
 
+@pytest.mark.slow
 def test_controls_are_run_where_recall_is_not_lost():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2, 200, 2))

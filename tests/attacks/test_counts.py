@@ -67,6 +67,7 @@ CRAFTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CRAFTED)
 def test_impossible_states_are_refused(counted, name):
     plan, arrays = counted

@@ -122,6 +122,7 @@ def save_picture(folder):
     PRCurveDisplay(evaluated(1).curve).save(folder / "curve.png")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "save", [save_evaluation, save_comparison, save_reference, save_page, save_picture]
 )

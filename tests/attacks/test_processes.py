@@ -27,6 +27,7 @@ def sides(tmp_path):
     return ["--real", tmp_path / "real.npy", "--generated", tmp_path / "generated.npy"]
 
 
+@pytest.mark.slow
 def test_a_closed_output_is_no_defect(sides, tmp_path):
     pytest.importorskip("pyarrow")
     command = " ".join(map(str, [*COMMAND, "evaluate", *sides, "--metrics", "frechet"]))
@@ -38,6 +39,7 @@ def test_a_closed_output_is_no_defect(sides, tmp_path):
         assert saved["scores"]  # nothing was printed into a file
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_read_enough_is_no_defect(sides):
     command = " ".join(map(str, [*COMMAND, "evaluate", *sides, "--metrics", "frechet"]))
     script = f"{command} | true; exit ${{PIPESTATUS[0]}}"
@@ -92,6 +94,7 @@ def test_a_signal_leaves_no_worker_and_no_shared_memory(tmp_path, name, number):
     assert set(os.listdir("/dev/shm")) <= before
 
 
+@pytest.mark.slow
 def test_escapes_of_saved_results_are_escaped(tmp_path):
     pytest.importorskip("pyarrow")
     rng = np.random.default_rng(0)
@@ -256,6 +259,7 @@ def test_a_failed_start_is_a_sentence(monkeypatch):
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_local_workers_are_killed_when_a_run_is_given_up():
     run = LocalEngine(2).run(nap, None, [0.0, 100.0, 100.0, 100.0])
     assert next(run)[0] == 0

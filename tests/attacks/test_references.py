@@ -162,6 +162,7 @@ MALFORMED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MALFORMED)
 def test_a_malformed_reference_is_a_sentence(copied, name):
     MALFORMED[name](copied)

@@ -126,6 +126,7 @@ def test_a_gate_on_a_score_that_a_protocol_lacks_is_told_before_the_work(paths):
     assert "not among knn.precision, knn.recall, knn.density, knn.coverage" in done.stderr
 
 
+@pytest.mark.slow
 def test_copies_widen_the_intervals_of_a_plan_and_of_a_pool(paths, tmp_path):
     rng = np.random.default_rng(1)
     once, real = rng.normal(0.5, 1, (250, 2)), rng.normal(size=(1000, 2))
@@ -147,6 +148,7 @@ def _width(row):
     return float(high) - float(low)
 
 
+@pytest.mark.slow
 def test_pictures(paths, tmp_path):
     assert evaluate_command(paths, "--plot", tmp_path / "one.png").exit_code == 0
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
@@ -159,6 +161,7 @@ def test_pictures(paths, tmp_path):
     assert b"precision at" in (tmp_path / "both.svg").read_bytes()
 
 
+@pytest.mark.slow
 def test_pages(paths, tmp_path):
     pytest.importorskip("pyarrow")
     page, out = tmp_path / "page.html", tmp_path / "out"
@@ -208,6 +211,7 @@ def test_an_interruption_ends_quietly(paths, monkeypatch):
     assert done.stderr == "interrupted; features that are already in a store will be reused\n"
 
 
+@pytest.mark.slow
 def test_terminals_that_know_no_greek(paths):
     sources = ("--real", paths / "real.npy", "--generated", paths / "half.npy")
     done = subprocess.run(
@@ -220,6 +224,7 @@ def test_terminals_that_know_no_greek(paths):
     assert b"that are realistic, at ? = 20" in done.stdout
 
 
+@pytest.mark.slow
 def test_models_by_option_or_argument(paths, tmp_path):
     first, second = (f"{name}={paths / name}.npy" for name in ("good", "half"))
     real = ("--real", paths / "real.npy")
@@ -277,6 +282,7 @@ def test_version_and_protocols():
     assert [line.split("\t")[0] for line in listed] == list(PROTOCOLS)
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_store_is_made_and_inspected(tmp_path):
     (tmp_path / "texts.txt").write_text("A rose.\nA cat.\nA dog.\n")
@@ -296,6 +302,7 @@ def test_a_store_is_made_and_inspected(tmp_path):
     assert "already holds features: there is nothing to embed" in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_the_doctor_names_what_works(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -365,6 +372,7 @@ def _plain(text):
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
 
 
+@pytest.mark.slow
 def test_help_answers_at_once():
     """Within 1.5 times the time of a bare Typer application; the best of several runs each."""
     assert help_time(6)["ratio"] < 1.5
@@ -442,6 +450,7 @@ def test_outputs_do_not_land_among_the_samples(tmp_path):
     assert "would be written over or into the input" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_an_earlier_output_is_replaced_only_if_asked(paths, tmp_path):
     options = ("--out", tmp_path / "out", "--plot", tmp_path / "a.png")
@@ -461,6 +470,7 @@ def test_two_outputs_do_not_share_a_file(paths, tmp_path):
     assert "Two options name the same file" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_names_of_files_do_not_control_the_terminal(tmp_path):
     """A newline in a name would be two lines, and an escape sequence could clear the screen."""

@@ -115,6 +115,7 @@ def verdict(door, model):
     return door(real=real(rng), generated=model(rng))
 
 
+@pytest.mark.slow
 @every_door
 def test_a_mode_dropping_model(door):
     precision, recall = verdict(door, mode_dropping)
@@ -122,6 +123,7 @@ def test_a_mode_dropping_model(door):
     assert recall < 0.65
 
 
+@pytest.mark.slow
 @every_door
 def test_an_outlier_ridden_model(door):
     precision, recall = verdict(door, outlier_ridden)
@@ -129,6 +131,7 @@ def test_an_outlier_ridden_model(door):
     assert recall > 0.45
 
 
+@pytest.mark.slow
 @every_door
 def test_a_collapsed_model(door, request):
     """PR-cover calls a model precise only as long as q is below C = 3 times p; here it is 4."""

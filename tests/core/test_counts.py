@@ -120,6 +120,7 @@ def test_the_certificate_holds_in_simulations():
     assert failed <= binom.ppf(0.999, runs, 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("members", [1, 8])
 def test_intervals_of_grouped_counts_cover(members):
     """Samples of a group agree entirely; the spread between buckets must tell."""

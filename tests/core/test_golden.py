@@ -421,6 +421,7 @@ def test_drs(item):
         close(accepted, expected, item)
 
 
+@pytest.mark.slow
 @golden("lipschitz")
 def test_lipschitz_bounds(item):
     radii = np.linspace(0, 12, 200_001)

@@ -60,6 +60,7 @@ def test_area_is_that_of_the_curves():
     assert compare_curves(first, second).area.value == pytest.approx(areas[0] - areas[1], abs=0.003)
 
 
+@pytest.mark.slow
 def test_the_difference_of_f_scores_is_that_of_the_curves_and_follows_its_error():
     """Each model at its own best slope: the mean difference is the true one, within its error."""
     real, *models = (line_mixture([1.0], [0.0], [sd]) for sd in (1.0, 0.5, 3.0))

@@ -207,6 +207,7 @@ def test_the_smallest_established_has_no_larger_one_missed(outcomes, smallest):
     assert planted(*outcomes).smallest_established == smallest
 
 
+@pytest.mark.slow
 def test_controls_are_judged_at_the_level_that_is_asked_for():
     real = np.random.default_rng(0).normal(0, 1, (2000, 2))
     sides = {"real": real, "generated": real, "estimator": "trees", "progress": False}

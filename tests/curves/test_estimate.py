@@ -39,6 +39,7 @@ def assert_same(left, right):
         np.testing.assert_array_equal(getattr(left.raw, name), getattr(right.raw, name))
 
 
+@pytest.mark.slow
 def test_identical_laws_score_one():
     values = [estimate(gaussians(s, 500, 0.0, d=4)).curve.precision(1.0) for s in range(20)]
     assert np.mean(values) > 0.98
@@ -63,6 +64,7 @@ def test_same_seed_same_bits_and_another_seed_other_folds():
     assert (estimate(samples, seed=1).real.log_ratios != other.real.log_ratios).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["logistic", "stack"])
 def test_permuting_rows_changes_nothing(name):
     samples = gaussians(0, 200, 1.0)
@@ -154,6 +156,7 @@ def test_equal_values_have_one_place_on_both_sides():
         assert len(places) == 1
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_changes_nothing():
     samples = gaussians(0, 200, 1.0)
     one, two = (

@@ -70,6 +70,7 @@ def test_what_equal_rows_are_can_be_said():
         pr_curve(**samples, repeats="atoms")
 
 
+@pytest.mark.slow
 def test_an_evaluation_of_draws_has_intervals():
     """Few values are no reason for an interval of [0, 1] if they are draws."""
     samples, truth = DRAWS["40 values"]()

@@ -50,6 +50,7 @@ def whole(plan, samples):
     return state_of(plan, split(samples, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [37, 512, 3000])
 def test_bytes_do_not_depend_on_batches_parts_or_order(plan, samples, whole, batch):
     for count, seed in ((1, 0), (5, 1), (7, 2)):

@@ -230,6 +230,7 @@ def end_of(path, way, content):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Pillow warns of what it finds odd
 @pytest.mark.parametrize("way", SEEDS)
 def test_mutations_end_in_values_broken_items_or_sentences(way, tmp_path):

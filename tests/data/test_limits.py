@@ -284,6 +284,7 @@ def test_paths_of_data_sets_in_memory_are_not_followed(named):
     assert sample.content == IMAGE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dictionary", [True, False])
 def test_large_rows_are_read_few_at_a_time(dictionary, tmp_path, monkeypatch):
     """1024 rows at once held 1024 images; a dictionary hides their size from the metadata."""

@@ -67,6 +67,7 @@ def test_a_defect_is_not_hidden(engine):
         list(engine.run(defect, None, range(3)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES[1:])
 @pytest.mark.parametrize("stays", [False, True])
 def test_a_killed_worker_costs_nothing(engine, tmp_path, stays):

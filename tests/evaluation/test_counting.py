@@ -85,6 +85,7 @@ NEEDS_RAY = [pytest.mark.slow, pytest.mark.ray]
 RAY = pytest.param(RayEngine, 2, marks=NEEDS_RAY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "workers"), [(LocalEngine, 1), (LocalEngine, 2), RAY])
 def test_the_result_is_that_of_one_machine(folder, result, kind, workers):
     found = evaluate(**sources(folder), engine=kind(workers=workers), **OPTIONS)
@@ -122,6 +123,7 @@ class Interrupted(LocalEngine):
             yield found
 
 
+@pytest.mark.slow
 def test_neither_order_nor_interruption_changes_anything(folder, tmp_path):
     wanted = state_of(folder, tmp_path / "1", LocalEngine(1))[0].to_bytes()
     assert state_of(folder, tmp_path / "2", Backwards(1))[0].to_bytes() == wanted
@@ -358,6 +360,7 @@ def test_images_in_archives_give_the_result_of_the_folder(tmp_path):
     assert "data:image" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.slow
 def test_an_explanation_is_made_of_the_kept_samples_and_says_nothing_else(folder):
     found = evaluate(**sources(folder), engine=LocalEngine(1), explain=True, **OPTIONS)
     assert found.explanation is not None

@@ -69,6 +69,7 @@ def test_a_model_is_judged_by_a_bar(rng, real, question, answer):
     assert found.warnings == ()
 
 
+@pytest.mark.slow
 def test_sentences_say_what_an_answer_means(rng, real):
     above, below = (
         decide(real=real, generated=shifted(rng), goal=Above("precision", bar, lam=1.0), **QUICK)
@@ -111,6 +112,7 @@ def test_a_rule_is_used_again_and_costs_no_pilot(rng, real):
     assert found.samples["generated"] < 1500
 
 
+@pytest.mark.slow
 def test_real_samples_may_be_a_reference_or_its_folder(rng, real, tmp_path):
     pytest.importorskip("pyarrow")
     reference = Reference.make(real, progress=False)
@@ -129,6 +131,7 @@ def test_the_best_of_several_models_is_found_and_bad_ones_cost_little(rng, real)
     assert "A has the best precision at λ = 1" in found.sentences[0]
 
 
+@pytest.mark.slow
 def test_tied_models_are_left_undecided(rng, real):
     models = {name: shifted(rng) for name in "AB"}
     found = decide(real=real, generated=models, goal=Best("recall"), limit=1500, **QUICK)
@@ -247,6 +250,7 @@ def test_mistakes_are_named(rng, real):
         decide(real=real, generated=lambda n: np.zeros((n, 2)), goal=Above("recall", 0.5), **QUICK)
 
 
+@pytest.mark.slow
 def test_a_folder_that_another_process_fills_is_decided_while_it_grows(rng, tmp_path):
     """Gray images: real ones are dark, and generated ones too bright in half of the cases."""
     folder = tmp_path / "made"
@@ -290,6 +294,7 @@ def brightness(pixels):
     return np.array([[np.asarray(one, float).mean()] for one in pixels])
 
 
+@pytest.mark.slow
 def test_the_command_answers_about_one_model_and_several(rng, real, tmp_path):
     np.save(tmp_path / "real.npy", real)
     for name, distance in (("near", 0.1), ("far", 1.0)):
@@ -340,6 +345,7 @@ def test_mistakes_are_told_in_a_sentence(rng, tmp_path, monkeypatch, arguments, 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_growing_folder_is_complete_after_a_while_and_skips_unfinished_files(tmp_path):
     Image.new("L", (1, 1)).save(tmp_path / "b.png")
     Image.new("L", (1, 1)).save(tmp_path / "a.png")
@@ -354,6 +360,7 @@ def test_a_growing_folder_is_complete_after_a_while_and_skips_unfinished_files(t
     assert [sample.id for sample in folder(5)] == ["c.png"]  # it waits until it has settled
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_to_the_same_answer(rng, real, tmp_path):
     """With samples that exist, a function, and a rule that is fitted again."""
     finished = rng.normal(1, 1, (9000, 1))
@@ -387,6 +394,7 @@ def test_an_interrupted_run_goes_on_to_the_same_answer(rng, real, tmp_path):
         decide(generated=finished, ledger=tmp_path, **asked | {"real": tmp_path})
 
 
+@pytest.mark.slow
 def test_a_ledger_belongs_to_its_samples(rng, real, tmp_path):
     asked = {"real": real, "goal": Above("precision", 0.67, lam=1.0), **QUICK}
     far, near = rng.normal(1, 1, (9000, 1)), rng.normal(0, 1, (9000, 1))
@@ -437,6 +445,7 @@ def test_after_broken_images_a_growing_folder_goes_on_with_the_next_file(tmp_pat
         assert (again.taken, again.drawn) == (5, 6)
 
 
+@pytest.mark.slow
 def test_two_workers_give_the_decision_of_one(real):
     """Samples by number, made in one process or in two."""
     asked = {"real": real, "goal": Above("precision", 0.67, lam=1.0), **QUICK}

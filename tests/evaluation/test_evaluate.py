@@ -105,6 +105,7 @@ def test_a_result_survives_json_and_parquet(tmp_path, curve_only):
     )
 
 
+@pytest.mark.slow
 def test_nothing_of_an_earlier_result_is_left_in_its_folder(tmp_path, curve_only):
     pytest.importorskip("pyarrow")
     explained = evaluate(real=REAL, generated=HALF, metrics="curve", explain=True, **QUICK)
@@ -163,6 +164,7 @@ def test_the_summary_fits_a_screen_begins_with_the_verdict_and_ends_with_advice(
     assert after[1].startswith("  precision lost: look at the invented samples")
 
 
+@pytest.mark.slow
 def test_a_diagnosis_adds_what_was_planted_and_a_certificate():
     far = RNG.normal(3, 1, (400, 3))
     options = {"metrics": "curve", "estimator": "logistic", "progress": False}
@@ -212,6 +214,7 @@ def test_given_functions_embed(tmp_path):
     json.loads(result.to_json())
 
 
+@pytest.mark.slow
 def test_protocols_end_to_end():
     result = evaluate(real=REAL, generated=HALF, protocol="sajjadi-2018", progress=False)
     from tradeoff import reproduce
@@ -389,6 +392,7 @@ def test_a_single_copy_changes_little():
     assert again.low == pytest.approx(once.low, abs=0.1)
 
 
+@pytest.mark.slow
 def test_there_is_no_certificate_of_copies():
     """It counts independent samples."""
     options = QUICK | {"diagnose": True}
@@ -398,6 +402,7 @@ def test_there_is_no_certificate_of_copies():
         assert (result.certificate is not None) == is_there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("real", "generated"), [(1000, 1000), (300, 3000), (2000, 400)])
 def test_a_perfect_model_of_a_discrete_law_neither_memorizes_nor_repeats(real, generated):
     """Draws from a thousand atoms coincide, among real samples as well."""
@@ -433,6 +438,7 @@ def test_copies_widen_intervals():
     assert twice == pytest.approx(once, rel=0.15)  # 0.75 of it if copies counted twice
 
 
+@pytest.mark.slow
 def test_models_are_compared_in_pairs_with_corrected_tests():
     models = {"same": RNG.normal(size=(600, 3)), "half": HALF, "again": RNG.normal(size=(600, 3))}
     result = compare(real=REAL, generated=models, metrics="curve", **QUICK)
@@ -521,6 +527,7 @@ def test_models_without_a_curve_are_said_not_to_be_compared():
     assert result.verdicts[0].endswith("because no curve was measured.")
 
 
+@pytest.mark.slow
 def test_limits_and_resolution_allow_for_all_comparisons():
     models = {str(i): RNG.normal(0.1 * i, 1, (300, 3)) for i in range(4)}
     two = compare(real=REAL, generated=dict(list(models.items())[:2]), metrics="curve", **QUICK)

@@ -45,6 +45,7 @@ def assert_same(one, other):
             np.testing.assert_array_equal(values, theirs.values[key])
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_reference_gives_the_same_numbers_to_the_bit(tmp_path):
     plain = evaluate(real=REAL, generated=MADE, **QUICK)

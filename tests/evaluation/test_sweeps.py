@@ -26,6 +26,7 @@ def made():
     return {scale: rng.normal(0, scale, (1500, 1)) for scale in SCALES}
 
 
+@pytest.mark.slow
 def test_the_value_that_fits_is_recommended_with_those_that_cannot_be_told_from_it(real, made):
     found = sweep(real=real, generated=made, **OPTIONS)
     assert found.best in ("1.0", "1.05")
@@ -35,6 +36,7 @@ def test_the_value_that_fits_is_recommended_with_those_that_cannot_be_told_from_
     assert "it cannot be distinguished from" in found.sentences[1]
 
 
+@pytest.mark.slow
 def test_a_condition_can_be_refuted_and_is_never_called_certain(real, made):
     found = sweep(
         real=real, generated=made, goal=Best("precision", given=Above("recall", 0.8)), **OPTIONS
@@ -100,12 +102,14 @@ def test_lists_are_values_of_two_knobs(real):
     assert [point.value for point in found.points] == ["1, 2", "3, 4"]
 
 
+@pytest.mark.slow
 def test_the_f_score_is_highest_where_its_known_value_is(real, made):
     found = sweep(real=real, generated=made, goal=Best("f_score"), **OPTIONS)
     assert found.best in ("1.0", "1.05")
     assert set(found.alike) == {"1.0", "1.05"}
 
 
+@pytest.mark.slow
 def test_a_slope_moves_the_choice(real):
     """Narrow samples are realistic and miss the tails; wide ones the other way round."""
     rng = np.random.default_rng(2)
@@ -115,6 +119,7 @@ def test_a_slope_moves_the_choice(real):
     assert (few.best, many.best) == ("0.4", "3.0")
 
 
+@pytest.mark.slow
 def test_points_that_no_other_dominates_are_marked_and_limits_hold_the_estimate(real, made):
     found = sweep(real=real, generated=made, **OPTIONS)
     marked = {point.value for point in found.points if point.is_pareto}
@@ -185,6 +190,7 @@ def test_goals_are_checked_when_they_are_made(make, message):
         make()
 
 
+@pytest.mark.slow
 def test_the_command(real, made, tmp_path):
     np.save(tmp_path / "real.npy", real)
     models = []

@@ -47,6 +47,7 @@ def test_the_same_kind_of_reviews():
     assert found.verdict.recall.enough > 190
 
 
+@pytest.mark.slow
 def test_advice_on_size_is_never_to_take_what_there_is():
     """About 41 samples were advised to somebody who had 40."""
     real, generated = texts(0, (40, 0), (20, 20))

@@ -79,6 +79,7 @@ def test_the_factor_is_one_at_which_half_of_the_samples_show_the_loss(establishe
         assert found.missed.groups
 
 
+@pytest.mark.slow
 def test_what_is_established_at_a_large_factor_is_grouped_at_a_clear_one():
     """At a factor of 75, no generated sample among hundreds would still leave a group open."""
     rng = np.random.default_rng(0)
@@ -191,6 +192,7 @@ def test_a_column_of_labels_may_be_missing_among_generated_samples(labeled, tmp_
         evaluate_sources(**files, settings=replace(settings, label="kind"), progress=False)
 
 
+@pytest.mark.slow
 def test_without_labels_of_generated_samples_a_classifier_labels_both_sides(labeled):
     generated = [{k: v for k, v in row.items() if k != "mode"} for row in labeled[1]]
     result = evaluate(

@@ -124,6 +124,7 @@ ENCODERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENCODERS)
 def test_features_depend_on_nothing_but_the_sample(name, folder, files):
     """Bit for bit: not on how many are embedded together, nor on which."""
@@ -246,6 +247,7 @@ def test_a_pooling_that_was_never_trained_is_not_used(folder):
     np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.slow
 def test_texts_are_embedded_as_sentence_transformers_does():
     from importlib.util import find_spec
     from pathlib import Path

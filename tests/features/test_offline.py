@@ -62,6 +62,7 @@ def test_weights_are_hashed(encoder):
     assert encoder.preprocessing != EfficientNetLite0().preprocessing
 
 
+@pytest.mark.slow
 def test_texts():
     encoder = MiniLM()
     texts = ["A cat sleeps.", "A kitten is napping.", "The stock market fell."]
@@ -83,6 +84,7 @@ def copy_of(package, tmp_path, monkeypatch):
     return copy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoder", "package", "file"),
     [

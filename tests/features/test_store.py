@@ -283,6 +283,7 @@ def expected():
     return np.array([[len(str(i)), str(i).count("1")] for i in range(3000)], float)
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed_with_the_same_result(tmp_path):
     store = tmp_path / "store"
     killed = start(store, tmp_path / "never.npy", pause=0.02)
@@ -299,6 +300,7 @@ def test_a_killed_run_is_resumed_with_the_same_result(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "features.npy"), expected())
 
 
+@pytest.mark.slow
 def test_two_runs_share_one_store(tmp_path):
     store = tmp_path / "store"
     runs = [start(store, tmp_path / f"{i}.npy", pause=0.01) for i in range(2)]
@@ -311,6 +313,7 @@ def test_two_runs_share_one_store(tmp_path):
     assert not list(store.glob("*/*.writing"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="takes a namespace of Linux")
 def test_a_full_disk_ends_in_a_sentence_and_loses_nothing(tmp_path):
     """A real small file system, in a namespace of its own."""

@@ -39,6 +39,7 @@ def test_the_truth_stays_below_the_line():
     assert violated(gaussians(2, 1), runs=150, n=300)["violated"] == 0
 
 
+@pytest.mark.slow
 def test_width_against_dvoretzky_kiefer_wolfowitz():
     """Rates of one half are the worst case."""
     for size in (200, 2500, 20_000):
@@ -49,6 +50,7 @@ def test_width_against_dvoretzky_kiefer_wolfowitz():
         assert apart.precision(1.0) - raw.precision(1.0) <= 1.2 * sum(extra)
 
 
+@pytest.mark.slow
 def test_it_refutes_a_single_gaussian_for_a_ring():
     assert refutes(runs=1, n=2000)["ratio"] < 1
 

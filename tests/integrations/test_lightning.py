@@ -81,6 +81,7 @@ def fit(folder, module, every=1, epochs=2, callbacks=()):
     return trainer, callback
 
 
+@pytest.mark.slow
 def test_scores_and_pictures_reach_every_logger(tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -114,6 +115,7 @@ def test_a_collapsed_generator_is_precise_and_forgetful(tmp_path):
     assert found["curve.recall"] < 0.5
 
 
+@pytest.mark.slow
 def test_a_checkpoint_can_monitor_a_score(tmp_path):
     best = ModelCheckpoint(dirpath=tmp_path, monitor="tradeoff/curve.recall", mode="max")
     fit(tmp_path, Gan(), callbacks=[best])

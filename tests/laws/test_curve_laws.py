@@ -255,6 +255,7 @@ def test_area_under_roc_is_a_ranking_probability(profile):
     assert profile.curve().roc().area == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.lists(profiles(max_size=20), min_size=1, max_size=5))
 def test_concatenation_averages_curves(parts):
     whole = RatioProfile.concatenate(parts).curve()

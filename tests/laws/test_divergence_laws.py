@@ -34,6 +34,7 @@ def test_never_below_its_value_at_equality(profile):
         assert divergence.of(profile) >= LOWEST.get(name, 0.0), name
 
 
+@pytest.mark.slow
 @given(profile=profiles(max_size=60, tiny=False))
 def test_equals_the_integral_of_its_pr_divergences(profile):
     for name, divergence in ALL.items():

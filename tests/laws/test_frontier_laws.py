@@ -109,6 +109,7 @@ def test_order_infinity_is_the_curve(profile):
         np.testing.assert_allclose(inclusive.recall, 1 / union, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(profile=profiles(max_size=30, tiny=False))
 def test_large_orders_approach_order_infinity(kind, profile):
@@ -215,6 +216,7 @@ def test_monte_carlo_converges_to_gaussian_closed_forms():
     np.testing.assert_allclose(sampled.recall, exact.recall, atol=0.01)
 
 
+@pytest.mark.slow
 @given(profiles(max_size=20))
 def test_mauve_is_symmetric_and_between_its_ends(profile):
     value = mauve(profile)

@@ -155,6 +155,7 @@ def test_held_out_summaries_are_limits_of_fine_grids(real, generated):
         assert curve.recall(beyond) < recall * (1 + 1e-8)
 
 
+@pytest.mark.slow
 @given(scores, scores)
 def test_rebuilt_divergence_of_held_out_errors_is_the_dual_bound(real, generated):
     real, generated = real / 3, generated / 3  # further out, a discriminator has no digits left

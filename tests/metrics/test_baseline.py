@@ -103,6 +103,7 @@ def test_density_counts_copies():
     assert found.value == 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.parametrize("sizes", [(300, 300), (300, 100)])
 def test_baselines_of_values_that_repeat(sizes):

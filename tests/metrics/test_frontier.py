@@ -32,6 +32,7 @@ def held_out(p, q, log_ratio):
     )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 5.0]), st.sampled_from([1.0, 5.0]))
 def test_with_the_true_ratio_it_is_mauve(seed, concentration, scaling):
     p, q = masses(seed, concentration)
@@ -40,6 +41,7 @@ def test_with_the_true_ratio_it_is_mauve(seed, concentration, scaling):
     assert found == pytest.approx(expected, abs=GRID)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.floats(0.0, 4.0))
 def test_with_a_wrong_ratio_it_is_never_below(seed, error):
     p, q = masses(seed, 1.0)

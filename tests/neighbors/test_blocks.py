@@ -36,6 +36,7 @@ def assert_same(found, wanted):
     np.testing.assert_array_equal(found.nearest_distance, wanted.nearest_distance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [LocalEngine(1), LocalEngine(2), RAY])
 @pytest.mark.usefixtures("small_blocks")
 def test_every_metric_is_the_same_to_the_last_bit(samples, engine):
@@ -51,6 +52,7 @@ def test_every_metric_is_the_same_to_the_last_bit(samples, engine):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 def test_files_are_mapped_by_workers(samples, tmp_path):
     options = {"metrics": tuple(METRICS), "k": 3, "cover": 2, "progress": False}

@@ -197,6 +197,7 @@ def test_expected_coverage_of_more_than_one_hit():
     assert share == pytest.approx(expected, abs=5 * 0.5 / 20_000**0.5)
 
 
+@pytest.mark.slow
 def test_ties_separate_the_inequalities():
     """Eight binary features: closed balls hold everything, open ones are nearly empty."""
     rng = np.random.default_rng(0)

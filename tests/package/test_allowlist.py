@@ -160,6 +160,7 @@ def is_dangerous(name):
     )
 
 
+@pytest.mark.slow
 def test_dangerous_names_appear_only_where_they_are_listed():
     found = Counter()
     for path in sorted(SOURCE.rglob("*.py")):

@@ -32,6 +32,7 @@ Y = RNG.normal(0.5, 1.0, size=(280, 2))
 Z = RNG.normal(2.0, 1.0, size=(260, 2))
 
 
+@pytest.mark.slow
 def test_pandas_data_frames():
     pd = pytest.importorskip("pandas")
     real = pd.DataFrame({"age": X[:, 0], "city": np.where(X[:, 1] > 0, "Bern", "Oslo")})
@@ -40,6 +41,7 @@ def test_pandas_data_frames():
     assert 0.0 < result["curve.precision"].value <= 1.0
 
 
+@pytest.mark.slow
 def test_a_data_loader_and_a_tensor():
     import torch
     from torch.utils.data import DataLoader, TensorDataset
@@ -52,6 +54,7 @@ def test_a_data_loader_and_a_tensor():
     )
 
 
+@pytest.mark.slow
 def test_a_scikit_learn_classifier_as_estimator():
     from sklearn.ensemble import RandomForestClassifier
 
@@ -60,6 +63,7 @@ def test_a_scikit_learn_classifier_as_estimator():
     assert result["curve.precision"].value < 0.9
 
 
+@pytest.mark.slow
 def test_a_torchmetrics_loop():
     pytest.importorskip("torchmetrics")
     import torch
@@ -80,6 +84,7 @@ def test_a_score_by_its_name():
     assert result["frechet.distance"].value > 0.0
 
 
+@pytest.mark.slow
 def test_models_by_their_names():
     result = compare(real=X, generated={"a": Y, "b": Z}, estimator="logistic")
     assert result["a"]["curve.recall"].value > result["b"]["curve.recall"].value
@@ -90,6 +95,7 @@ def test_a_point_of_the_curve():
     assert curve.precision(1.0) == pytest.approx(curve.recall(1.0))
 
 
+@pytest.mark.slow
 def test_a_reference_on_disk(tmp_path):
     path = tmp_path / "real"
     Reference.make(X).save(path)

@@ -93,6 +93,7 @@ def test_pages_use_the_words_of_the_field(page):
     assert not found, f"write {found}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [SOURCES, EXAMPLES], ids=["src", "examples"])
 def test_docstrings_and_messages_use_the_words_of_the_field(files):
     found = {

@@ -169,6 +169,7 @@ def _has_names(module):
 HEAVY = ("torch", "sklearn", "matplotlib")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -185,6 +186,7 @@ def test_imports_stay_light(statement):
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_missing_extra_is_named():
     code = (
         "import sys\n"

@@ -22,6 +22,7 @@ def run(name, samples, seed=0):
     return reproduce(name, **samples, seed=seed, progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value"), [("sajjadi-2018", 0.92), ("simon-2019", 0.956)])
 def test_identical_laws_fall_short_as_known(name, value):
     """N = 1,000, 16 dimensions: the biases that the honest curve does not have."""
@@ -30,6 +31,7 @@ def test_identical_laws_fall_short_as_known(name, value):
     assert np.mean([curve.precision(1.0) for curve in curves]) == pytest.approx(value, abs=0.04)
 
 
+@pytest.mark.slow
 @every_curve
 def test_same_seed_same_bits(name):
     samples = gaussians(3, 1).draw(200, 0)

@@ -69,6 +69,7 @@ def test_configurations_are_frozen(name):
         estimator.anything = 1
 
 
+@pytest.mark.slow
 @every_estimator
 def test_a_constant_added_to_all_features_changes_nothing(name):
     samples, fresh = draw(0), draw(1)["real"]
@@ -140,6 +141,7 @@ def test_a_classifier_needs_scores():
         Classifier(3)
 
 
+@pytest.mark.slow
 def test_the_stack_sees_what_no_single_member_sees_everywhere():
     """A ring against a blob defeats a line; a shift in one of many columns defeats a kernel."""
     rng = np.random.default_rng(0)
@@ -176,6 +178,7 @@ def test_a_stack_needs_members():
             Stack(members=members)
 
 
+@pytest.mark.slow
 def test_range_exceedance_decides_the_shifted_cube():
     """Uniform on a cube, shifted along the diagonal: overlap 0.2 in 64 dimensions."""
     rng = np.random.default_rng(0)

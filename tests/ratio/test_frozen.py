@@ -23,6 +23,7 @@ def two_sides(columns, n=3000, seed=0):
     return rng.normal(5, 3, (n, columns)), rng.normal(5.2, 3.3, (n, columns))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [2, 64, 100])
 def test_compiled_members_agree_with_fitted_ones(columns):
     real, generated = two_sides(columns)
@@ -42,6 +43,7 @@ def test_compiled_members_agree_with_fitted_ones(columns):
     np.testing.assert_allclose(wanted.hints, found.hints, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_constant_column_changes_nothing():
     real, generated = (
         np.column_stack((side, np.full(len(side), 7.0))) for side in two_sides(3, n=1000)
@@ -107,6 +109,7 @@ def test_the_digest_is_that_of_everything(rule):
     assert FrozenRule(arrays=rule.arrays, about={**rule.about, "seed": 1}).digest != rule.digest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [0, 1, 2])
 def test_its_errors_are_close_to_the_truth_and_not_below_it(distance):
     pair = gaussians(4, distance)
@@ -120,6 +123,7 @@ def test_its_errors_are_close_to_the_truth_and_not_below_it(distance):
     assert (found / truth < 1.05).all()
 
 
+@pytest.mark.slow
 def test_what_carries_no_weight_is_left_out_and_what_that_costs_is_said():
     rng = np.random.default_rng(0)
     real, generated = rng.normal(0, 1, (4000, 3)), rng.normal(1, 1, (4000, 3))

@@ -15,6 +15,7 @@ REDUCED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REDUCED)
 def test_the_default_is_close_to_the_truth(name):
     found = errors(name, 1500, 0)

@@ -52,6 +52,7 @@ def test_no_rows_no_log_ratios(fitted):
     assert log_ratio.log_ratio(x[:0]).shape == (0,)
 
 
+@pytest.mark.slow
 def test_samples_that_lie_close_together_are_told_from_spread_ones():
     """Around 100 points in 8 columns: mean and covariance are equal, and no class is missing."""
     pair = SCATTERED["scattered around 100 points, d = 8"]()

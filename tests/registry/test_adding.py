@@ -55,6 +55,7 @@ def test_a_family_in_comparisons():
     assert "toy.shift" in str(result)
 
 
+@pytest.mark.slow
 def test_everything_in_the_command_line(tmp_path):
     """Options are declared when a command is imported, so another process is asked for help."""
     import subprocess
@@ -100,6 +101,7 @@ def test_an_estimator_in_curves_and_settings():
     assert Settings.of(described) == settings
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_an_encoder_in_python_and_doctor():
     real, generated = (["A rose. " * i for i in range(1, 40)], ["Two. " * i for i in range(1, 40)])

@@ -46,6 +46,7 @@ real, generated = rng.normal(0, 1, (1000, 2)), rng.normal(1, 1, (1000, 2))
 """
 
 
+@pytest.mark.slow
 def test_a_metric_family_with_its_expected_value(copy):
     copy.joinpath("metrics", "gap.py").write_text(
         """
@@ -78,6 +79,7 @@ def expected(side, size, request):
     assert 0.03 < expected < 0.045  # 0.0357 for deviation 1
 
 
+@pytest.mark.slow
 def test_an_estimator_that_also_works_frozen(copy):
     copy.joinpath("ratio", "means.py").write_text(
         """
@@ -141,6 +143,7 @@ class MeansLogRatio(FittedRatio):
     assert found[2:4] == found[4:]
 
 
+@pytest.mark.slow
 def test_an_encoder(copy):
     copy.joinpath("features", "lengths.py").write_text(
         """
@@ -172,6 +175,7 @@ class Lengths:
     assert run(copy, code) == ["lengths", "2"]
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_training_loss(copy):
     copy.joinpath("training", "reverse.py").write_text(
@@ -200,6 +204,7 @@ class ReverseLoss(Loss):
     assert list(map(float, run(copy, code))) == [-0.5, -0.5, 2.0, 0.5]
 
 
+@pytest.mark.slow
 def test_a_keyword_of_evaluate(copy):
     """In Python, in comparisons, on the command line and in TOML files."""
     edit(
@@ -232,6 +237,7 @@ def test_a_keyword_of_evaluate(copy):
     assert run(copy, code) == ["seen", "seen", "1", "1"]
 
 
+@pytest.mark.slow
 def test_a_section_of_the_page(copy):
     copy.joinpath("report", "templates", "sections", "sizes.html").write_text(
         '<h2 id="{{ id }}sizes">Sizes</h2><p>{{ found.real }} and {{ found.generated }}</p>\n'

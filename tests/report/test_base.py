@@ -60,6 +60,7 @@ def test_displays_draw_where_and_in_the_color_they_are_told(name):
     assert any(same_color(line.get_color(), "#123456") for line in drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_displays_show_as_png(name):
     display = DISPLAYS[name]()
@@ -86,6 +87,7 @@ def test_a_comparison_needs_two_axes():
         DISPLAYS["comparison"]().plot(ax=Figure().add_subplot())
 
 
+@pytest.mark.slow
 def test_showing_a_display_does_not_load_pyplot():
     program = (
         "import sys; from tradeoff import PRCurveDisplay, RatioProfile; "

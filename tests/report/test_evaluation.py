@@ -21,6 +21,7 @@ def test_a_model_is_one_curve_with_its_band():
     assert ax.patches  # the band
 
 
+@pytest.mark.slow
 def test_models_are_points_with_intervals():
     models = {"near": RNG.normal(size=(300, 2)), "far": FAR, "few": np.repeat(REAL[:10], 30, 0)}
     result = compare(real=REAL, generated=models, metrics="curve", **QUICK)

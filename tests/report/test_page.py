@@ -14,6 +14,8 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain.result import Filtered, GroupedLoss
 from tradeoff.report.page import page_of
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = (
     '</script><script>document.title="OWNED"</script><img src=x onerror="document.title=1">',
     '" onmouseover="document.title=2" \u202egnp.exe',

@@ -43,6 +43,7 @@ def test_taking_samples_takes_all_that_is_known_of_them():
     assert (part.ids, part.labels, part.groups) == (("d", "a"), ("y", "x"), [2, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_an_evaluation_hashes_the_rows_of_each_side_once(monkeypatch):
     """All families and a diagnosis, whose baseline and controls are parts of the real samples."""
@@ -75,6 +76,7 @@ def is_within(bar, function, yardstick):
     return any(ratio(function, yardstick) <= bar for _ in range(5))
 
 
+@pytest.mark.slow
 def test_checking_and_hashing_cost_little_more_than_they_must():
     """Against one look at every number, and a bare loop of keyed hashes, in one run."""
     x = RNG.normal(size=(20_000, 256))

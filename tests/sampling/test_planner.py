@@ -33,6 +33,7 @@ def test_an_exact_profile_is_predicted_exactly():
         )
 
 
+@pytest.mark.slow
 def test_predictions_hold_on_accepted_samples():
     """Of 45 comparisons at 95% a correct build misses more than 8 less than once in a thousand."""
     missed, count = missed_predictions(5, size=2000)

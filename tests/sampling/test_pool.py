@@ -18,6 +18,7 @@ POOL = np.concatenate((RNG.normal(size=(600, 2)), RNG.normal(7, 1, (600, 2))))
 QUICK = {"estimator": "logistic", "progress": False}
 
 
+@pytest.mark.slow
 def test_invented_samples_are_dropped_and_the_rest_is_kept_as_it_is():
     chosen = filter_pool(real=REAL, generated=POOL, budget=2.0, **QUICK)
     assert len(chosen.index) == 600
@@ -30,6 +31,7 @@ def test_invented_samples_are_dropped_and_the_rest_is_kept_as_it_is():
     assert chosen.before.provenance["samples"]["real"] == 500  # the half that had no say
 
 
+@pytest.mark.slow
 def test_a_number_to_keep():
     for keep in (100, 599, 1200):
         chosen = filter_pool(real=REAL, generated=POOL, keep=keep, **QUICK)
@@ -59,6 +61,7 @@ def test_too_few_kept_samples_have_no_curve():
         filter_pool(real=REAL, generated=pool, budget=10.0, **QUICK)
 
 
+@pytest.mark.slow
 def test_rows_are_chosen_with_their_probability():
     chance = np.array([0.0, 1.0, 0.25, 0.5, 0.75, 1.0])
     counts = np.zeros(6)
@@ -70,6 +73,7 @@ def test_rows_are_chosen_with_their_probability():
     assert (np.abs(counts / 4000 - chance) <= 4 * error).all()
 
 
+@pytest.mark.slow
 def test_commands(tmp_path):
     for name, x in (("real", REAL), ("pool", POOL)):
         np.save(tmp_path / f"{name}.npy", x)

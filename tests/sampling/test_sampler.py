@@ -236,6 +236,7 @@ def test_a_chain_moves_by_the_ratio_of_its_states():
     assert mh_acceptance(0.0, -np.inf) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_diffusers_pipeline():
     """A small one with random weights; images come as arrays or as pictures, and stay so."""

@@ -79,6 +79,7 @@ def test_the_discriminator_that_knows_the_ratio_has_the_least_loss(name):
     assert all(dual(np.log(p / q) + 0.1 * rng.normal(size=5)) < best for _ in range(20))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.25, 0.5, 1.0])
 def test_the_smoothed_loss_is_the_gradient_of_the_smoothed_divergence(temperature):
     assert gradients.smoothed_error(temperature, gradients.on_the_line(quick=True)) < 1e-4

@@ -22,6 +22,7 @@ except MissingExtraError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "missing", "extra"),
     [

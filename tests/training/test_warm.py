@@ -26,6 +26,7 @@ def warmed(**options):
     return discriminator, duals
 
 
+@pytest.mark.slow
 def test_it_stops_when_the_dual_is_flat():
     discriminator, duals = warmed()
     assert discriminator.weight.item() == pytest.approx(-1.0, abs=0.1)
@@ -34,6 +35,7 @@ def test_it_stops_when_the_dual_is_flat():
     assert 3 <= len(duals) < 60
 
 
+@pytest.mark.slow
 def test_it_depends_on_its_seed_alone():
     state = torch.random.get_rng_state()
     first, second = warmed(seed=3), warmed(seed=3)
@@ -48,6 +50,7 @@ def test_it_says_when_the_dual_is_not_flat():
     assert len(duals) == 2
 
 
+@pytest.mark.slow
 def test_the_mode_of_the_network_is_kept():
     network = torch.nn.Sequential(torch.nn.BatchNorm1d(1), torch.nn.Linear(1, 1)).train()
     PRLoss(1.0).warm_start(network, real=drawn(500), generate=drawn, progress=False)

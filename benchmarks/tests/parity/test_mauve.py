@@ -62,6 +62,7 @@ def test_where_all_seeds_find_the_same_clusters_all_scores_are_the_same():
             assert scores[key] == pytest.approx(OUTPUTS[MODES][name][seed], abs=1e-9)
 
 
+@pytest.mark.slow
 @every_noisy
 def test_over_seeds_scores_have_the_same_mean_and_the_same_spread(case):
     """Quotients of two variances, of 9 and 29 degrees of freedom, exceed 7 once in 20,000 times."""
@@ -71,6 +72,7 @@ def test_over_seeds_scores_have_the_same_mean_and_the_same_spread(case):
         assert 0.05 < np.var(values, ddof=1) / np.var(OUTPUTS[case][name], ddof=1) < 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [{"per_cluster": 20}, {"variance": 0.5}, {"scaling": 4.0}])
 def test_another_setting_is_told_apart(changed):
     case = "8 modes, 2 of them dropped, 1,000 + 1,000, 20 columns"

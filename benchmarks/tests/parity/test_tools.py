@@ -9,6 +9,7 @@ from benchmarks.bench_parity import CASES
 pytestmark = pytest.mark.torch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_are_those_of_the_tool(case):
     row = CASES[case]()

@@ -10,7 +10,7 @@ pytest.importorskip("jupytext")
 pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")
 
-from tests.package.test_numbers import EVERYWHERE, NUMBER, prose  # noqa: E402
+from benchmarks.tests.test_numbers import EVERYWHERE, NUMBER, prose  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / ".ci"))
