@@ -107,6 +107,7 @@ def test_broken_images_in_memory_are_listed():
     assert [isinstance(item, Broken) for item in found] == [False, True]
 
 
+@pytest.mark.slow
 def test_files_dated_in_the_future_are_told(tmp_path):
     now = time.time()
     for i in range(6):

@@ -138,6 +138,7 @@ def test_a_full_disk_leaves_the_earlier_output(save, tmp_path):
     assert contents(tmp_path).keys() == before.keys()
 
 
+@pytest.mark.slow
 def test_results_are_read_again_after_they_were_replaced(tmp_path):
     save_evaluation(tmp_path / "a")
     save_comparison(tmp_path / "a")

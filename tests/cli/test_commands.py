@@ -69,6 +69,7 @@ def test_quiet_prints_findings_only(paths):
     assert evaluate_command(paths, "-q", generated="good.npy").stdout == ""
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_run_can_be_repeated_from_its_file(paths, tmp_path):
     first = evaluate_command(paths, "--out", tmp_path / "first", "--json", "--seed", "3")
@@ -85,6 +86,7 @@ def test_a_run_can_be_repeated_from_its_file(paths, tmp_path):
     assert kept.to_json(curves=False) + "\n" == first.stdout
 
 
+@pytest.mark.slow
 def test_gates(paths):
     passed = evaluate_command(paths, "--fail-under", "curve.precision=0.5")
     assert passed.exit_code == 0

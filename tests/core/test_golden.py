@@ -244,6 +244,7 @@ def test_hull_of_classifier_scores(item):
         close(curve.precision(float(lam)), precision, item)
 
 
+@pytest.mark.slow
 @golden("mix2d_ring8")
 def test_ring_of_gaussians(item):
     angles = 2 * np.pi * np.arange(8) / 8
@@ -288,6 +289,7 @@ def test_frontiers(item):
                 close(share, math.exp(-expected[name]), item)
 
 
+@pytest.mark.slow
 @golden("renyi_gauss1d")
 def test_gaussian_frontiers_1d(item):
     i = item["inputs"]

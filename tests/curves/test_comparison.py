@@ -39,6 +39,7 @@ def test_a_lower_recall_is_found_and_has_the_right_sign():
     assert turned.curve_p_value == found.curve_p_value
 
 
+@pytest.mark.slow
 def test_what_can_be_resolved_shrinks_with_the_root_of_the_samples():
     pair = gaussians(2, 1)
     sizes = []

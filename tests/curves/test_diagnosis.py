@@ -131,6 +131,7 @@ def test_where_there_are_too_few_groups_nothing_is_planted(recorder):
     assert found.smallest_established is found.decisive_count is None
 
 
+@pytest.mark.slow
 def test_a_weak_estimator_is_known_by_its_controls():
     """Two Gaussians cannot tell that modes of a ring are missing, and trees can."""
     ring = {"real": rotated_ring(0, 2000), "generated": rotated_ring(1, 2000)}
@@ -144,6 +145,7 @@ def test_a_weak_estimator_is_known_by_its_controls():
     assert able.decisive_count < weak.decisive_count
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_does_not_matter():
     real = labeled(10)
     turned = Side(name="real", features=real.x[::-1].copy(), labels=real.labels[::-1])

@@ -131,6 +131,7 @@ def test_plug_in_profile_is_close_to_the_truth():
     assert mauve(run.plug_in_profile()) == pytest.approx(0.61, abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_value_that_many_samples_share_is_divided_by_a_single_split():
     """Half of both sides is one point and the rest is disjoint: the truth at λ = 1 is 0.5."""
     for seed in range(6):

@@ -115,6 +115,7 @@ def test_a_mask_without_masked_entries_is_fine():
     assert open_source(values).values.tolist() == [[1.0, 2.0]]
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int64"])
 def test_tensors_of_every_precision_and_with_gradients(dtype):

@@ -88,6 +88,7 @@ def test_prepared_images_are_bounded_by_their_bytes():
     assert watch.most * 24 < 1300  # MiB; all 300 would take 7200
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.parametrize("stored", [True, False])
 def test_contents_are_dropped_once_prepared(stored, tmp_path):

@@ -46,6 +46,7 @@ ENGINES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("stays", [False, True])
 def test_every_item_has_one_result(engine, stays):
@@ -54,6 +55,7 @@ def test_every_item_has_one_result(engine, stays):
     assert list(engine.run(add, 10, [])) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_task_that_fails_on_its_data_stops_no_other(engine):
     found = dict(engine.run(fail_at_three, 10, range(6)))
@@ -61,6 +63,7 @@ def test_a_task_that_fails_on_its_data_stops_no_other(engine):
     assert found == {i: 10 + i for i in range(6) if i != 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_defect_is_not_hidden(engine):
     with pytest.raises(ZeroDivisionError):

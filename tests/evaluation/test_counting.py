@@ -156,6 +156,7 @@ def test_more_files_are_added_later(folder, tmp_path):
         state_of(few, tmp_path / "ledger", LocalEngine(1))
 
 
+@pytest.mark.slow
 def test_a_ledger_belongs_to_its_files_however_they_are_named(folder, tmp_path, monkeypatch):
     shutil.copytree(folder / "generated", tmp_path / "generated")
     options = OPTIONS | {"engine": LocalEngine(1), "ledger": tmp_path / "ledger"}
@@ -175,6 +176,7 @@ def test_a_ledger_belongs_to_its_files_however_they_are_named(folder, tmp_path, 
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "keeps"), [("2", 2300), ("2", -1), ("0", -1)])
 def test_a_broken_file_is_named_and_can_be_repaired(folder, tmp_path, file, keeps):
     """Damaged within, or cut short so that even its size is unknown, the first file too."""
@@ -405,6 +407,7 @@ def test_an_archive_that_changed_is_not_counted_twice(tmp_path):
         _target(features, str(archive), {"encoder": "e"})
 
 
+@pytest.mark.slow
 def test_the_command(folder, tmp_path, result):
     arguments = ["evaluate", "--engine", "local", "--workers", "1", "--estimator", "gaussians"]
     arguments += ["--ledger", str(tmp_path / "ledger"), "--json"]

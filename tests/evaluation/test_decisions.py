@@ -44,6 +44,7 @@ def shifted(rng, distance=1.0):
     return lambda n: rng.normal(distance, 1, (n, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
@@ -102,6 +103,7 @@ def test_answers_are_wrong_about_as_often_as_promised():
     assert answered <= 13
 
 
+@pytest.mark.slow
 def test_a_rule_is_used_again_and_costs_no_pilot(rng, real):
     rule = FrozenRule.fit(
         real=rng.normal(0, 1, (1000, 1)), generated=rng.normal(1.2, 1, (1000, 1)), estimator="trees"
@@ -123,6 +125,7 @@ def test_real_samples_may_be_a_reference_or_its_folder(rng, real, tmp_path):
         assert found.answer == "no"
 
 
+@pytest.mark.slow
 def test_the_best_of_several_models_is_found_and_bad_ones_cost_little(rng, real):
     models = {name: shifted(rng, d) for name, d in (("A", 0.2), ("B", 0.9), ("C", 2.0))}
     found = decide(real=real, generated=models, goal=Best("precision", lam=1.0), **QUICK)
@@ -195,6 +198,7 @@ def test_what_the_real_side_hides_is_told_before_sampling(rng):
     assert "Undecidable" in found.sentences[0]
 
 
+@pytest.mark.slow
 def test_finished_samples_are_taken_in_a_random_order(rng, real):
     """Sorted ones would be all realistic at first."""
     x = np.sort(rng.normal(1, 1, (9000, 1)), axis=0)
@@ -203,6 +207,7 @@ def test_finished_samples_are_taken_in_a_random_order(rng, real):
     assert found.warnings == ()
 
 
+@pytest.mark.slow
 def test_a_function_that_returns_ordered_samples_is_warned_of(rng, real):
     x = np.sort(rng.normal(1, 1, (9000, 1)), axis=0)
     start = 0
@@ -216,6 +221,7 @@ def test_a_function_that_returns_ordered_samples_is_warned_of(rng, real):
     assert "shuffle them" in found.warnings[0]
 
 
+@pytest.mark.slow
 def test_samples_that_end_leave_the_question_undecided(rng, real):
     x = rng.normal(1, 1, (1600, 1))
     found = decide(real=real, generated=x, goal=Above("precision", 0.6, lam=1.0), **QUICK)
@@ -232,6 +238,7 @@ def test_questions_that_cannot_be_read(text):
         parse_question(text)
 
 
+@pytest.mark.slow
 def test_mistakes_are_named(rng, real):
     with pytest.raises(InvalidInputError, match="`goal` must be one such as Above"):
         decide(real=real, generated=shifted(rng), goal="recall > 0.5", **QUICK)
@@ -403,6 +410,7 @@ def test_a_ledger_belongs_to_its_samples(rng, real, tmp_path):
         decide(generated=near, ledger=tmp_path, **asked)
 
 
+@pytest.mark.slow
 def test_no_more_samples_than_the_limit_are_counted(rng, real):
     asked = {"real": real, "goal": Above("precision", 0.62, lam=1.0), **QUICK}
     found = decide(
@@ -411,6 +419,7 @@ def test_no_more_samples_than_the_limit_are_counted(rng, real):
     assert found.samples["generated"] == 1300
 
 
+@pytest.mark.slow
 def test_few_samples_are_not_all_used_up_by_the_rule(rng, real):
     """Half of those that exist are counted."""
     asked = {"real": real, "goal": Above("precision", 0.6), **QUICK}

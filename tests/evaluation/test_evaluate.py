@@ -55,6 +55,7 @@ def test_scores_are_those_of_the_functions_behind_them(curve_only):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_every_metric_is_measured_and_kept_by_id(tmp_path):
     every = (*FAMILIES, "knn.realism")
@@ -485,6 +486,7 @@ def test_the_interval_of_a_difference_may_hold_zero_and_has_the_sign_of_the_sent
     assert _found(found) == "b has higher recall than a (difference 0.050 [-0.010, 0.110])"
 
 
+@pytest.mark.slow
 def test_the_title_of_a_comparison_has_the_sizes_of_all_models():
     found = compare(
         real=REAL, generated={"few": HALF[:200], "many": HALF}, metrics="curve", **QUICK
@@ -567,6 +569,7 @@ def test_few_samples_have_no_ceiling_of_neighbors():
     assert result["knn.coverage"].expected is not None
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_comparison_is_saved(tmp_path):
     models = {"a/b": HALF, "comparison.json": REAL[::-1] + 0.01}

@@ -162,6 +162,7 @@ def test_mistakes_come_to_light_before_anything_is_read(options, message):
         evaluate_sources("nowhere", "nowhere", Settings.of(options), progress=False)
 
 
+@pytest.mark.slow
 def test_estimators_survive_json_and_toml(tmp_path):
     """They used to come back as their text, which is the name of no estimator."""
     stack = Stack(members=(Logistic(), Gaussians(shrunk=True)))

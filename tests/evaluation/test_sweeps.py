@@ -57,6 +57,7 @@ def test_a_condition_can_be_refuted_and_is_never_called_certain(real, made):
     assert "No value qualifies" in nothing.sentences[0]
 
 
+@pytest.mark.slow
 def test_if_no_value_reaches_a_condition_the_closest_one_is_named():
     """Few samples refute none of them."""
     real, rng = np.random.default_rng(3).normal(size=(300, 2)), np.random.default_rng(0)
@@ -97,6 +98,7 @@ def test_mistakes_are_told_before_anything_is_generated(real, options, message):
     assert called == []
 
 
+@pytest.mark.slow
 def test_lists_are_values_of_two_knobs(real):
     found = sweep(real=real, generate=lambda _, n: real[:n], values=([1, 2], [3, 4]), **OPTIONS)
     assert [point.value for point in found.points] == ["1, 2", "3, 4"]
@@ -130,6 +132,7 @@ def test_points_that_no_other_dominates_are_marked_and_limits_hold_the_estimate(
         assert point.recall_limits[0] <= point.recall <= point.recall_limits[1]
 
 
+@pytest.mark.slow
 def test_samples_are_generated_for_each_value_and_two_knobs_are_named(real):
     asked = []
 

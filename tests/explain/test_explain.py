@@ -58,6 +58,7 @@ def test_identical_distributions_show_no_group(estimator, runs, allowed):
     assert nothing_claimed(estimator, runs=runs, n=600)["claimed"] <= allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("established", "chosen"),
     [((1.6,), 1.6), ((1.6, 5.0), 1.6), ((1.2, 1.6), 1.6), ((6.0, 20.0), None)],
@@ -174,6 +175,7 @@ def test_filtering_does_not_depend_on_the_order_of_samples():
     assert filtered(np.arange(900)) == filtered(rng.permutation(900))
 
 
+@pytest.mark.slow
 def test_a_column_of_labels_may_be_missing_among_generated_samples(labeled, tmp_path):
     """Then a classifier labels both sides, like other samples without labels."""
     plain = [{k: v for k, v in row.items() if k != "mode"} for row in labeled[1]]

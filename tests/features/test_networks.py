@@ -347,6 +347,7 @@ def test_weights_change_with_the_files(folder, tmp_path):
     assert HubImages(str(copy)).weights != HubImages(str(folder / "clip")).weights
 
 
+@pytest.mark.slow
 def test_mixed_precision_is_named_and_close():
     exact, mixed = (EfficientNetLite0(size=48, dtype=d) for d in ("float32", "bfloat16"))
     assert mixed.preprocessing.endswith("in bfloat16")

@@ -55,6 +55,7 @@ def test_it_refutes_a_single_gaussian_for_a_ring():
     assert refutes(runs=1, n=2000)["ratio"] < 1
 
 
+@pytest.mark.slow
 @given(
     real=st.lists(st.integers(-4, 4), min_size=1, max_size=12),
     generated=st.lists(st.integers(-4, 4), min_size=1, max_size=12),

@@ -101,11 +101,13 @@ def test_scores_and_pictures_reach_every_logger(tmp_path):
     assert board.Tags()["images"] == ["tradeoff/curve"]
 
 
+@pytest.mark.slow
 def test_only_every_few_epochs(tmp_path):
     fit(tmp_path, Gan(), every=3, epochs=4)
     assert len(list(tmp_path.rglob("curve-*.png"))) == 1
 
 
+@pytest.mark.slow
 def test_a_collapsed_generator_is_precise_and_forgetful(tmp_path):
     _, callback = fit(tmp_path, Gan(collapsed=True), epochs=1)
     found = {key: score.value for key, score in callback.last.scores.items()}

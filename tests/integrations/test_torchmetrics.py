@@ -75,6 +75,7 @@ def test_a_batch_has_no_precision():
         TradeoffMetric()(features("real"), real=True)
 
 
+@pytest.mark.slow
 def test_it_survives_pickling_and_merges():
     whole = filled(TradeoffMetric(estimator="gaussians")).compute()
     parts = [filled(TradeoffMetric(estimator="gaussians"), rank, 2) for rank in range(2)]
@@ -100,6 +101,7 @@ def test_a_collapsed_generator_is_precise_and_forgetful():
     assert found["curve.recall"] < 0.5
 
 
+@pytest.mark.slow
 def test_reset_forgets_what_it_should():
     metric = filled(TradeoffMetric(reset_real=False, estimator="gaussians"))
     before = metric.compute()

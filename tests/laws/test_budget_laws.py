@@ -107,6 +107,7 @@ def test_convex_optimisation_finds_nothing_better(divergence):
         assert divergence.of(rule.refine(profile)) <= found.fun + 1e-7
 
 
+@pytest.mark.slow
 @given(pair=pairs(max_size=40, tiny=False), budget=BUDGETS)
 def test_rejection_never_raises_a_divergence(pair, budget):
     profile = overlapping(pair)

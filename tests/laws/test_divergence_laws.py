@@ -68,6 +68,7 @@ def test_weight_integrates_to_the_divergence(name, seed):
     )
 
 
+@pytest.mark.slow
 @given(profile=profiles())
 def test_reverse_swaps_roles(profile):
     for name, divergence in ALL.items():
@@ -83,6 +84,7 @@ def test_reversed_generator(name, u):
     assert float(divergence.reverse().generator(u)) == pytest.approx(expected, rel=1e-8, abs=1e-10)
 
 
+@pytest.mark.slow
 @given(pair=pairs(max_size=40), random=st.randoms(use_true_random=False))
 def test_merging_atoms_never_raises_a_divergence(pair, random):
     p, q = pair

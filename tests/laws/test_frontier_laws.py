@@ -48,6 +48,7 @@ def reference(p, q, order, kind, w):
     return mean / mean.sum() if mean.sum() > 0 else mean
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(pair=pairs(max_size=30, tiny=False), order=ORDERS, w=WEIGHTS)
 def test_points_are_divergences_to_the_power_mean(kind, pair, order, w):
@@ -91,6 +92,7 @@ def test_inclusive_order_zero_of_overlapping_and_disjoint_laws():
             assert (point.precision[0], point.recall[0]) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(profiles())
 def test_order_infinity_is_the_curve(profile):
     curve = profile.curve()

@@ -33,6 +33,7 @@ def test_hull_is_the_minimum_over_thresholds(real, generated):
     np.testing.assert_allclose(curve.precision(GRID), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(scores, scores, st.data())
 def test_weights_are_repetitions(real, generated, data):
     counts = []
@@ -107,6 +108,7 @@ def test_held_out_counts_are_never_below_the_hull(real, generated):
     assert (fixed.precision(GRID) >= chosen.precision(GRID) - 1e-12).all()
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(scores, scores), min_size=1, max_size=4))
 def test_merging_folds_pools_their_samples(folds):
     parts = [HeldOutLogRatios(real=real, generated=generated) for real, generated in folds]

@@ -21,6 +21,7 @@ def found_in(real, generated):
     return near_copies(Pair.of(real=real, generated=generated), **ASKED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 2, 5, 40])
 def test_there_are_none_in_one_distribution_nor_in_one_that_is_narrower(columns):
     for seed in range(20):

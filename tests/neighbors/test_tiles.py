@@ -14,6 +14,7 @@ from tradeoff.metrics.neighbors.points import points_of  # noqa: E402
 from tradeoff.metrics.neighbors.screen import tiles_of  # noqa: E402
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(8))
 @pytest.mark.parametrize("kind", DRAWS)
 def test_every_number_equals_brute_force(kind, number):
@@ -22,6 +23,7 @@ def test_every_number_equals_brute_force(kind, number):
     assert found == 0
 
 
+@pytest.mark.slow
 def test_no_scale_is_too_wide():
     rng = np.random.default_rng(0)
     scale = 10.0 ** rng.uniform(-90, 90, (300, 1))

@@ -105,6 +105,7 @@ def test_docstrings_and_messages_use_the_words_of_the_field(files):
     assert not found
 
 
+@pytest.mark.slow
 def test_exceptions_are_used():
     everything = " ".join(
         [page.read_text(encoding="utf-8") for page in PAGES]

@@ -39,6 +39,7 @@ def test_what_is_not_allowed_is_seen(source, expected):
     assert expected in outside_needs(source)
 
 
+@pytest.mark.slow
 def test_tests_import_no_benchmark_and_install_nothing():
     found = {
         str(path.relative_to(TESTS)): needs

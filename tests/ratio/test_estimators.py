@@ -47,6 +47,7 @@ def test_real_samples_score_higher(name):
     assert curve.precision(1.0) < 0.5  # the truth is 0.317
 
 
+@pytest.mark.slow
 @every_estimator
 def test_swapping_roles_flips_the_sign(name):
     samples, fresh = draw(0), draw(1)["real"]
@@ -55,6 +56,7 @@ def test_swapping_roles_flips_the_sign(name):
     assert np.mean(np.sign(ours.log_ratio(fresh)) == -np.sign(theirs.log_ratio(fresh))) > 0.8
 
 
+@pytest.mark.slow
 @every_estimator
 def test_same_seed_same_bits(name):
     fresh = draw(1)["real"]
@@ -79,6 +81,7 @@ def test_a_constant_added_to_all_features_changes_nothing(name):
     assert np.mean(np.abs(plain - moved) < 1e-3 * (1 + np.abs(plain))) > 0.97
 
 
+@pytest.mark.slow
 @every_estimator
 def test_imbalance_does_not_shift_the_ratio(name):
     samples = draw(0, n=1500, m=300, shift=1.0)
@@ -90,6 +93,7 @@ def test_imbalance_does_not_shift_the_ratio(name):
     assert abs(shift) < 0.6  # the prior alone would be log 5 = 1.6
 
 
+@pytest.mark.slow
 @every_estimator
 @pytest.mark.parametrize(
     "trouble", ["constant columns", "duplicated rows", "separation", "tiny", "wide", "one value"]
@@ -113,6 +117,7 @@ def test_troublesome_data(name, trouble):
         assert np.quantile(real, 0.02) > np.quantile(generated, 0.98)
 
 
+@pytest.mark.slow
 @every_estimator
 def test_high_dimensional_features_are_projected(name):
     samples = draw(0, n=300, m=300, d=150, shift=6.0)

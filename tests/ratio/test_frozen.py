@@ -61,6 +61,7 @@ def rule():
     return FrozenRule.fit(real=real, generated=generated)
 
 
+@pytest.mark.slow
 def test_bits_depend_on_nothing_but_the_row(rule):
     x = np.random.default_rng(2).normal(5, 3, (20_000, 5)).astype(np.float32)
     whole = rule.log_ratio(x)

@@ -37,6 +37,7 @@ def test_order_and_layout_of_a_batch_do_not_matter(fitted):
     np.testing.assert_array_equal(log_ratio.log_ratio(np.asfortranarray(x)), whole)
 
 
+@pytest.mark.slow
 def test_threads_do_not_matter():
     rng = np.random.default_rng(0)
     real, generated, x = rng.normal(size=(3, 300, 20))

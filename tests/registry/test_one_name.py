@@ -62,6 +62,7 @@ def test_functions_give_the_same_numbers(result):
     assert {key: result[key].value for key in direct} == direct
 
 
+@pytest.mark.slow
 def test_comparisons_and_references_give_the_same_numbers(result):
     keys = resolve_keys(("curve", "knn", "frechet"))
     found = compare(

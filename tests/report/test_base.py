@@ -47,6 +47,7 @@ DISPLAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_displays_draw_where_and_in_the_color_they_are_told(name):
     display = DISPLAYS[name]()

@@ -23,6 +23,7 @@ def atom_sampler(p, q, seed=0, **options):
 
 
 # Steps of the oldest SciPy's optimizer leave the bounds by rounding, and it clips them.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Values in x were outside bounds")
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=repr)
 def test_no_acceptance_of_the_same_rate_is_better(divergence):
