@@ -1,6 +1,7 @@
 """Real data embedded once: the same numbers to the bit, and nothing that does not belong."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -221,7 +222,7 @@ def test_the_command_line(tmp_path):
 def test_commands_have_no_option_that_they_ignore(arguments):
     done = tradeoff(*arguments)
     assert done.exit_code == 2
-    assert f"No such option: {arguments[-2]}" in done.stderr
+    assert re.search(f"No such option.*{arguments[-2]}", done.stderr)
 
 
 def test_a_file_may_not_hold_what_a_command_ignores(tmp_path):
