@@ -10,7 +10,7 @@ from tradeoff.inference import policy
 
 SOURCE = Path(policy.__file__).parents[1]
 JUDGING = ["evaluation/verdict.py", "evaluation/findings.py", "inference/losses.py"]
-JUDGING += ["inference/rejections.py", "curves/repeats.py", "sampling/sampled.py"]
+JUDGING += ["inference/rejections.py", "curves/repeats.py", "sampling/accounting.py"]
 
 
 def constants(path):

@@ -1,8 +1,8 @@
 """Better samples from an existing model: rejection under a budget, and its predicted effect."""
 
+from tradeoff.sampling.accounting import Accounting
 from tradeoff.sampling.planner import Plan, plan_budget
 from tradeoff.sampling.pool import PoolSelection, filter_pool
-from tradeoff.sampling.sampled import Accounting
 from tradeoff.sampling.sampler import BudgetedSampler
 from tradeoff.sampling.truncation import truncated_latents
 

@@ -17,8 +17,9 @@ from tradeoff._validation import (
     check_seed,
 )
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.sampling.accounting import Accounting, ratio_warnings
 from tradeoff.sampling.rules import RULES
-from tradeoff.sampling.sampled import Accounting, Sampled, ratio_warnings
+from tradeoff.sampling.sampled import Sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
