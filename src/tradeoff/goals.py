@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tradeoff._result import Result
-from tradeoff._validation import check_choice, check_positive
+from tradeoff._validation import check_choice, check_number, check_positive
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
 
@@ -45,13 +45,13 @@ class Goal:
         """What is looked at: a value, or without a bar the difference of two."""
         return self.name if self.bar is not None else f"difference of {self.name}"
 
-    def _check_bar(self) -> None:
+    def _check_bar(self, name: str, bar: float) -> None:
         check_choice("key", self.key, ("precision", "recall"))
         _check_slope(self.lam)
-        if self.bar is None or not 0.0 < self.bar < self.largest:
+        if not 0.0 < check_number(name, bar) < self.largest:
             raise InvalidInputError(
                 f"A threshold for {self.name} must lie between 0 and {self.largest:g}, which are "
-                f"its smallest and largest value. Got {self.bar!r}."
+                f"its smallest and largest value. Got {bar}."
             )
 
 
@@ -80,7 +80,7 @@ class Above(Goal, Result):
     lam: float | None = None
 
     def __post_init__(self) -> None:
-        self._check_bar()
+        self._check_bar("above", self.above)
 
     @property
     def bar(self) -> float:  # type: ignore[override]
@@ -111,7 +111,7 @@ class Below(Goal, Result):
     lam: float | None = None
 
     def __post_init__(self) -> None:
-        self._check_bar()
+        self._check_bar("below", self.below)
 
     @property
     def bar(self) -> float:  # type: ignore[override]

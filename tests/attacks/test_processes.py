@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -70,13 +71,17 @@ RUNS = {
 }
 
 
+def shared_memory_of(process):
+    """Files in shared memory: their names hold the number of the process that made them."""
+    return [name for name in os.listdir("/dev/shm") if re.search(rf"[-_]{process}[-_]", name)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number"), [(name, number) for name, (_, kinds) in RUNS.items() for number in kinds]
 )
 def test_a_signal_leaves_no_worker_and_no_shared_memory(tmp_path, name, number):
     psutil = pytest.importorskip("psutil")
-    before = set(os.listdir("/dev/shm"))
     environment = os.environ | {"LOKY_MAX_CPU_COUNT": "2", "PYTHONPATH": os.getcwd()}
     run = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", RUNS[name][0]], cwd=tmp_path, env=environment
@@ -87,11 +92,12 @@ def test_a_signal_leaves_no_worker_and_no_shared_memory(tmp_path, name, number):
         time.sleep(0.1)
     time.sleep(1)
     assert len(children) >= 3, "there were no workers to leave behind"
+    assert shared_memory_of(run.pid), "there was no shared memory to leave behind"
     run.send_signal(number)
     assert run.wait(30) == (128 + number if name == "command" else -number)
     _, alive = psutil.wait_procs(children, timeout=15)
     assert not alive
-    assert set(os.listdir("/dev/shm")) <= before
+    assert not shared_memory_of(run.pid)
 
 
 @pytest.mark.slow

@@ -186,6 +186,8 @@ def test_goals_are_read_from_sentences():
         (lambda: Best("recall", given="precision"), "`given` must be a bar such as Above"),
         (lambda: Above("area", 0.5), "`key` must be"),
         (lambda: Above("recall", 0.5, lam=2.0), "must lie between 0 and 0.5"),
+        (lambda: Above("recall", "0.5"), "`above` must be"),
+        (lambda: Best("recall", lam="2"), "`lam` must be"),
     ],
 )
 def test_goals_are_checked_when_they_are_made(make, message):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tradeoff import InvalidInputError
-from tradeoff._extras import HOLES
+from tradeoff._extras import HOLES, known_hole
 from tradeoff.data import Sample
 from tradeoff.features import NetworkFile
 from tradeoff.features.hub import HubImages, HubTexts
@@ -230,7 +230,9 @@ def test_pickled_weights_are_not_unpickled(copy, marker):
     for encoder, content in ((HubTexts(str(copy)), "a cat"), (HubImages(str(copy)), IMAGE)):
         change(copy / "preprocessor_config.json", size={"height": 8, "width": 8})
         change(copy / "preprocessor_config.json", image_mean=[0.5] * 3, image_std=[0.5] * 3)
-        refused = "must be a model in the format of the hub|must have only safetensors weights"
+        refused = "must be a model in the format of the hub"
+        if known_hole("torch"):  # such weights are then not even looked at
+            refused = "must have only safetensors weights"
         with pytest.raises(InvalidInputError, match=refused):
             embed(encoder, content)
     assert not marker.exists()
@@ -249,7 +251,10 @@ def test_a_folder_cannot_ask_for_unpickling(copy, marker):
 def test_code_of_a_tokenizer_is_not_run(file, copy, marker):
     change(copy / file, auto_map={"AutoTokenizer": ["evil.Evil", None], "AutoProcessor": "evil.E"})
     change(copy / file, tokenizer_class="EvilTokenizer", processor_class="EvilProcessor")
-    with contextlib.suppress(InvalidInputError):  # older versions do not read all of these files
+    refused = pytest.raises(InvalidInputError, match="contains custom code which must be executed")
+    if known_hole("transformers"):  # older versions do not read all of these files
+        refused = contextlib.suppress(InvalidInputError)
+    with refused:
         embed(HubTexts(str(copy)), "a cat")
     assert not marker.exists()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
-from tradeoff._registry import resolve
 from tradeoff._result import html_table
 from tradeoff._text import printable
+from tradeoff.comparison.models import Comparison
+from tradeoff.comparison.sweep import Sweep
 from tradeoff.report.text import (
     HEADER,
     advice_of,
@@ -22,10 +23,7 @@ from tradeoff.report.text import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
 
-    from tradeoff.comparison.models import Comparison
-    from tradeoff.comparison.sweep import Sweep
     from tradeoff.evaluation.result import Evaluation
 
 __all__ = ["Block", "Notes", "Sentences", "Table", "blocks_of", "html_of", "text_of"]
@@ -82,13 +80,19 @@ Block = Sentences | Table | Notes
 
 def blocks_of(result: Evaluation | Comparison | Sweep) -> list[Block]:
     """Everything that is said of a result, in order; blocks with nothing in them are left out."""
-    makers = {
-        "tradeoff.evaluation.result:Evaluation": _evaluation_blocks,
-        "tradeoff.comparison.models:Comparison": _comparison_blocks,
-        "tradeoff.comparison.sweep:Sweep": _sweep_blocks,
-    }
-    make: Any = next(make for kind, make in makers.items() if isinstance(result, resolve(kind)))
-    return [block for block in make(result) if block[1]]
+    if isinstance(result, Sweep):
+        found = _sweep_blocks(result)
+    elif isinstance(result, Comparison):
+        found = _comparison_blocks(result)
+    else:
+        found = _evaluation_blocks(result)
+    return [block for block in found if _is_filled(block)]
+
+
+def _is_filled(block: Block) -> bool:
+    if isinstance(block, Table):
+        return True
+    return bool(block.notes if isinstance(block, Notes) else block.sentences)
 
 
 def _evaluation_blocks(evaluation: Evaluation) -> Iterator[Block]:
@@ -133,25 +137,22 @@ def _lines(block: Block) -> Iterator[str]:
 
 
 def _table_lines(table: Table) -> Iterator[str]:
-    header, rows = _shown_columns(table.header, table.rows)
-    if table.is_right:
-        header[-1] = ""  # sentences, which need no name
-    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-    numbers = range(1, len(header) - 1) if table.is_right else ()
-    for row in (header, *rows):
+    """The columns that hold something; sentences in the last one need no name."""
+    last = len(table.header) - 1
+    numbers = range(1, last) if table.is_right else range(0)
+    header = [*table.header[:last], ""] if table.is_right else table.header
+    lines = [header, *([printable(cell) for cell in row] for row in table.rows)]
+    widths = {
+        i: max(len(line[i]) for line in lines)
+        for i in range(last + 1)
+        if any(line[i] for line in lines[1:])
+    }
+    for line in lines:
         cells = [
-            cell.rjust(widths[i]) if i in numbers else cell.ljust(widths[i])
-            for i, cell in enumerate(row)
+            line[i].rjust(width) if i in numbers else line[i].ljust(width)
+            for i, width in widths.items()
         ]
         yield "  ".join(cells).rstrip()
-
-
-def _shown_columns(
-    header: Sequence[str], rows: Sequence[Sequence[str]]
-) -> tuple[list[str], list[list[str]]]:
-    """The columns that hold something."""
-    kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
-    return [header[i] for i in kept], [[printable(row[i]) for i in kept] for row in rows]
 
 
 def html_of(result: Evaluation | Comparison | Sweep) -> str:
