@@ -182,6 +182,8 @@ def test_the_page_of_a_published_curve_has_no_intervals(tmp_path):
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Numbers of the curve" in text
     assert "Limits of all slopes" not in text
+    header, first = str(found).splitlines()[2:4]
+    assert (header.split(), first.split()[0]) == (["score"], "prd.f_8")  # no column of meanings
 
 
 def test_filtering_is_shown_only_where_it_is_measured_that_precision_is_lost(results):
