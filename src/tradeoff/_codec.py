@@ -118,11 +118,11 @@ def encode(value: Any, name: str = "value") -> Any:
         return dict(pairs) if all(isinstance(key, str) for key, _ in pairs) else pairs
     if isinstance(value, (list, tuple)):
         return [encode(item, name) for item in value]
-    if hasattr(value, "to_dict"):
-        return encode(value.to_dict(), name)
     if hasattr(value, "_version"):  # a result
         names = [*_saved(type(value)), *value._derived]
         return {one: encode(getattr(value, one), name) for one in names}
+    if hasattr(value, "to_dict"):
+        return encode(value.to_dict(), name)
     raise InvalidInputError(
         f"JSON cannot hold this {name}, which contains an object of type {type(value).__name__}: "
         "pickle it, or call its method `save` if it has one."
@@ -177,7 +177,7 @@ def decode(value: Any, hint: Any) -> Any:
     if hint in (int, float):
         number = _checked(value, (int, float) if hint is float else int, but=bool)
         return _checked(number, object) if abs(number) < 1e308 else _checked(None, hint)
-    if hasattr(hint, "to_dict"):
+    if hasattr(hint, "to_dict") and not hasattr(hint, "_version"):
         check_types(_checked(value, dict), hint)
         return hint.of(value)
     if is_dataclass(hint):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields as fields_of
 from itertools import repeat
@@ -81,6 +82,11 @@ class Result:
     def to_json(self) -> str:
         """The result as JSON, without loss; `from_json` reads it back."""
         return write_document(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `to_json` writes, as dictionaries, lists, numbers and texts."""
+        found: dict[str, Any] = json.loads(self.to_json())
+        return found
 
     @classmethod
     def from_json(cls, text: str) -> Self:

@@ -46,11 +46,11 @@ def by_name(function: Callable[P, T]) -> Callable[P, T]:
     signature that `help` and editors show is that of the function.
 
     Example:
-        >>> from tradeoff import evaluate
-        >>> evaluate([[0.0]], [[1.0]])
+        >>> from tradeoff import pr_curve
+        >>> pr_curve([[0.0]], [[1.0]])
         Traceback (most recent call last):
         ...
-        tradeoff.exceptions.InvalidInputError: Name the two sides: evaluate(real=..., ...
+        tradeoff.exceptions.InvalidInputError: Name the two sides: pr_curve(real=..., ...
     """
     parameters = signature(function).parameters.values()
     names = [one.name for one in parameters if one.kind is not Parameter.KEYWORD_ONLY]

@@ -6,6 +6,7 @@ checked where they are used.
 
 from __future__ import annotations
 
+import re
 import textwrap
 import tomllib
 from collections.abc import Collection, Mapping
@@ -94,8 +95,8 @@ class MeasureSettings:
 
     Example:
         >>> from tradeoff.settings import MeasureSettings
-        >>> MeasureSettings(metrics="knn.density").metrics
-        ('knn.density',)
+        >>> MeasureSettings(metrics="curve, knn.density").metrics
+        ('curve', 'knn.density')
     """
 
     metrics: str | Collection[str] | None = field(
@@ -153,7 +154,7 @@ class MeasureSettings:
         if metrics is None:
             metrics = default_metrics(counted=self.rule == "frozen")
         elif isinstance(metrics, str):
-            metrics = (metrics,)
+            metrics = tuple(filter(None, re.split(r"[,\s]+", metrics)))
         elif not isinstance(metrics, Collection) or not all(isinstance(m, str) for m in metrics):
             raise InvalidInputError(f"`metrics` must be names of metrics. Got {metrics!r}.")
         object.__setattr__(self, "metrics", tuple(metrics))

@@ -512,3 +512,28 @@ def test_warnings_are_one_sentence(paths, monkeypatch):
         warnings.simplefilter("always")
         done = evaluate_command(paths)
     assert done.stderr == "warning: A shard is damaged.\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "meant"),
+    [
+        ("--fake", "--generated"),
+        ("--output", "--out"),
+        ("--html", "--report"),
+        ("--sead", "--seed"),
+    ],
+)
+def test_options_of_other_tools_lead_to_ours(option, meant):
+    done = tradeoff("evaluate", option, "x")
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"error: `tradeoff evaluate` has no option `{option}`. Did you")
+    assert f"`{meant}`" in done.stderr
+    assert "--zzz" in tradeoff("compare", "--zzz").stderr
+
+
+def test_options_are_grouped():
+    text = tradeoff("evaluate", "--help").stdout
+    titles = [line[:-1] for line in text.splitlines() if line[:1].isalpha() and line[-1] == ":"]
+    assert titles == ["Input", "What to measure", "Output", "Advanced", "Options"]
+    assert text.index("--metrics") > text.index("What to measure:")
+    assert tradeoff("sweep", "--help").stdout.index("Arguments:") > 0

@@ -1,4 +1,4 @@
-"""Progress shows on a watched terminal, after two seconds, and nowhere else."""
+"""Progress shows on a watched terminal after two seconds, and in a pipe every ten seconds."""
 
 import io
 import time
@@ -48,12 +48,28 @@ def test_counts_without_a_total_and_by_size(monkeypatch):
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize(
-    ("stream", "options"), [(io.StringIO(), {}), (Terminal(), {"progress": False})]
-)
-def test_is_silent_in_pipes_and_on_request(monkeypatch, stream, options):
-    assert run(monkeypatch, stream, slow(), **options) == ""
+@pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
+def test_is_silent_on_request(monkeypatch, stream):
+    assert run(monkeypatch, stream, slow(), progress=False) == ""
 
 
-def test_is_silent_for_two_seconds(monkeypatch):
-    assert run(monkeypatch, Terminal(), slow()) == ""
+@pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
+def test_is_silent_for_two_seconds(monkeypatch, stream):
+    assert run(monkeypatch, stream, slow()) == ""
+
+
+def test_adds_lines_in_a_pipe(monkeypatch):
+    seconds = iter(range(0, 100, 5))
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(seconds))
+    shown = run(monkeypatch, io.StringIO(), range(8))
+    assert shown.splitlines() == [
+        "counting: 2 of 8, about 30 s left",
+        "counting: 4 of 8, about 20 s left",
+        "counting: 6 of 8, about 10 s left",
+        "counting: 8 of 8, about 0 s left",
+    ]
+    seconds = iter(range(0, 1000, 60))
+    lines = run(monkeypatch, io.StringIO(), iter(range(8)), total=800, size=lambda _: 10)
+    assert lines.splitlines()[0] == "counting: 10 of 800, about 79 min left"
+    seconds = iter(range(0, 100, 11))
+    assert run(monkeypatch, io.StringIO(), iter(range(8))).startswith("counting: 1\n")

@@ -90,6 +90,7 @@ def test_the_two_sides_are_keywords():
                 "Pair",
                 "Sides",
                 "Monitor.update",
+                "evaluate",
             ):
                 for side in ("real", "generated"):
                     positional = found[side].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD

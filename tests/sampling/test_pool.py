@@ -126,4 +126,4 @@ def test_commands(tmp_path):
     for command in (("budget",), ("filter", "--keep", 100)):
         refused = tradeoff(*command, *sources, *options, "--protocol", "adm")
         assert (refused.exit_code, refused.stdout) == (2, "")
-        assert "No such option: --protocol" in refused.stderr
+        assert "has no option `--protocol`" in refused.stderr

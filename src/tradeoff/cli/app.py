@@ -28,6 +28,7 @@ from tradeoff.cli import (
     report,
     sweep,
 )
+from tradeoff.cli.command import Command
 from tradeoff.exceptions import TradeoffError
 
 __all__ = ["app", "main"]
@@ -41,17 +42,17 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command("evaluate")(evaluate.run)
-app.command("compare")(compare.run)
-app.command("sweep")(sweep.run)
-app.command("decide")(decide.run)
-app.command("embed")(embed.run)
+app.command("evaluate", cls=Command)(evaluate.run)
+app.command("compare", cls=Command)(compare.run)
+app.command("sweep", cls=Command)(sweep.run)
+app.command("decide", cls=Command)(decide.run)
+app.command("embed", cls=Command)(embed.run)
 app.add_typer(reference.app, name="reference")
-app.command("budget")(budget.run)
-app.command("filter")(filter.run)
-app.command("report")(report.run)
-app.command("protocols")(protocols.run)
-app.command("doctor")(doctor.run)
+app.command("budget", cls=Command)(budget.run)
+app.command("filter", cls=Command)(filter.run)
+app.command("report", cls=Command)(report.run)
+app.command("protocols", cls=Command)(protocols.run)
+app.command("doctor", cls=Command)(doctor.run)
 
 
 def _print_version(wanted: bool) -> None:

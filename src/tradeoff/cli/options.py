@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -177,8 +176,6 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
         def run(**values: Any) -> None:
             given = {name: values.pop(name) for name in names}
             chosen = {name: value for name, value in given.items() if value is not None}
-            if "metrics" in chosen:
-                chosen["metrics"] = tuple(filter(None, re.split(r"[,\s]+", chosen["metrics"])))
             config = values.get("config")
             try:
                 command(chosen=_configured(config, names) | chosen, **values)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tradeoff.cli.command import Command
 from tradeoff.cli.options import (
     EMBEDDING,
     Config,
@@ -26,7 +27,7 @@ app = typer.Typer(
 )
 
 
-@app.command("make")
+@app.command("make", cls=Command)
 @with_settings(*EMBEDDING, "k")
 def make(
     *,
@@ -60,7 +61,7 @@ def make(
     typer.echo(_line(reference))
 
 
-@app.command("show")
+@app.command("show", cls=Command)
 def show(folder: Annotated[Path, typer.Argument(help="Folder of a reference.")]) -> None:
     """Check a reference, and show what it holds."""
     from tradeoff.cli.output import print_table

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from tradeoff._registry import resolve
 from tradeoff._validation import FloatArray, check_lam, check_positive, check_shares, same_kind
 from tradeoff.core.piecewise import PiecewiseLinear, edges
 from tradeoff.core.roc import ROCCurve
@@ -123,6 +124,20 @@ class PRCurve(PiecewiseLinear):
         outermost = [self.intercepts[0], self.slopes[-1] / s2]
         at_ends = np.concatenate((from_left, from_right, outermost))
         return float((1 + s2) * at_ends.max())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve with its band, and return the display.
+
+        Args:
+            ax: Matplotlib axes; a new figure if not given.
+
+        Example:
+            >>> from tradeoff import RatioProfile
+            >>> curve = RatioProfile.from_masses(p=[0.5, 0.5], q=[1.0, 0.0]).curve()
+            >>> curve.plot().ax_.get_xlabel()
+            'recall'
+        """
+        return resolve("tradeoff.report.display:PRCurveDisplay")(self).plot(ax)
 
     @property
     def area(self) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tradeoff._files import check_local, check_outputs, working_folder
-from tradeoff._sides import Sides, by_name
+from tradeoff._sides import Sides
 from tradeoff._validation import (
     check_choice,
     check_count,
@@ -61,18 +61,20 @@ if TYPE_CHECKING:
 __all__ = ["Opened", "checked", "evaluate", "evaluate_sources", "open_both", "open_real"]
 
 
-@by_name
 @with_keywords()
 def evaluate(
-    *,
     real: Any,
     generated: Any,
+    *,
     engine: Any = None,
     ledger: str | Path | None = None,
     progress: bool = True,
     **settings: Unpack[Keywords],
 ) -> Evaluation:
     """Evaluate generated against real samples; returns scores with intervals, a verdict and advice.
+
+    The real side comes first, like the true values in scikit-learn. Everywhere else the sides are
+    named.
 
     Args:
         real: Samples of real data: a path (a folder of images, an archive, ``.npz``, Parquet,

@@ -97,9 +97,17 @@ class SampleValues(Result):
 
 
 class Paged:
-    """A result that has a page."""
+    """A result that has a picture and a page."""
 
     __slots__ = ()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the result, as its display does, and return that display.
+
+        Args:
+            ax: Matplotlib axes; a new figure if not given.
+        """
+        return resolve("tradeoff.report.evaluation:display_of")(self).plot(ax)
 
     def report(self, path: str | Path, *, samples: bool = True, overwrite: bool = False) -> None:
         """Write a page that shows the result: one HTML file that needs nothing else.
@@ -144,10 +152,12 @@ class Evaluation(Paged, Result):
         ['recall lost']
         >>> result["curve.recall"].high < 0.5
         True
-        >>> result["recall"]
+        >>> result["recall"] is result["curve.recall"]
+        True
+        >>> result["knn.recall"]
         Traceback (most recent call last):
         ...
-        tradeoff.exceptions.InvalidInputError: `recall` was not measured. Measured scores:
+        tradeoff.exceptions.InvalidInputError: `knn.recall` was not measured. Measured scores:
         curve.precision, curve.recall, curve.f_score, curve.area.
     """
 
@@ -167,11 +177,13 @@ class Evaluation(Paged, Result):
     explanation: Explanation | None = None
 
     def __getitem__(self, key: str) -> Score:
-        if key not in self.scores:
-            raise InvalidInputError(
-                f"`{key}` was not measured. Measured scores: {', '.join(self.scores)}."
-            )
-        return self.scores[key]
+        """A score by its key; those of the curve also without the name of the family."""
+        for full in (key, f"curve.{key}"):
+            if full in self.scores:
+                return self.scores[full]
+        raise InvalidInputError(
+            f"`{key}` was not measured. Measured scores: {', '.join(self.scores)}."
+        )
 
     def __str__(self) -> str:
         return str(resolve("tradeoff.report.blocks:text_of")(self))  # the report draws results
@@ -186,6 +198,13 @@ class Evaluation(Paged, Result):
             curves: Whether the curve and the certificate are included.
         """
         return write_document(self if curves else self.without_curves())
+
+    def to_frame(self) -> Any:
+        """Scores as a DataFrame of pandas, one row for each key."""
+        pandas = import_extra("pandas", extra="datasets", purpose="A DataFrame")
+        columns = ("value", "low", "high", "expected", "expected_low", "expected_high")
+        rows = [[getattr(score, column) for column in columns] for score in self.scores.values()]
+        return pandas.DataFrame(rows, index=list(self.scores), columns=columns, dtype=float)
 
     def without_curves(self) -> Evaluation:
         """The same without the curve and the certificate."""

@@ -24,8 +24,11 @@ class Score(Result):
 
     Example:
         >>> from tradeoff.metrics import Score
-        >>> print(Score(value=0.713, low=0.69, high=0.735, expected=0.998))
+        >>> score = Score(value=0.713, low=0.69, high=0.735, expected=0.998)
+        >>> print(score)
         0.713 [0.690, 0.735], 0.998 expected when both sides come from the real data
+        >>> float(score)
+        0.713
     """
 
     value: float
@@ -40,6 +43,9 @@ class Score(Result):
         if self.expected is None:
             return text
         return f"{text}, {self.expected_text} expected when both sides come from the real data"
+
+    def __float__(self) -> float:
+        return self.value
 
     @property
     def is_known(self) -> bool:

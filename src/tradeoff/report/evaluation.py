@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tradeoff.comparison import Comparison, Sweep
     from tradeoff.evaluation import Evaluation
 
-__all__ = ["ComparisonDisplay", "EvaluationDisplay", "SweepDisplay"]
+__all__ = ["ComparisonDisplay", "EvaluationDisplay", "SweepDisplay", "display_of"]
 
 _AXES = {
     "xlabel": f"recall at λ = {policy.RECALL_LAM:g}",
@@ -224,3 +224,14 @@ def _two_axes(ax: Any) -> tuple[Axes, Axes]:
             f"{type(ax).__name__}: make them with `plt.subplots(1, 2)`."
         ) from None
     return first, second
+
+
+def display_of(result: Evaluation | Comparison | Sweep) -> Display:
+    """The display of a result."""
+    kinds: dict[str, Any] = {
+        "Evaluation": EvaluationDisplay,
+        "Comparison": ComparisonDisplay,
+        "Sweep": SweepDisplay,
+    }
+    found: Display = kinds[type(result).__name__](result)
+    return found

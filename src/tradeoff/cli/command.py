@@ -1,0 +1,79 @@
+"""What all commands share: options in groups, and suggestions for options that do not exist."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from typer.core import TyperCommand
+
+from tradeoff.exceptions import InvalidInputError
+
+__all__ = ["Command"]
+
+_GROUPS = {
+    "Input": "real generated config kind column label encoder size trusted limit broken",
+    "What to measure": "metrics protocol explain diagnose level fail_under fail_over goal",
+    "Output": "json plot report no_samples out ids curves overwrite quiet verbose",
+    "Advanced": (
+        "estimator rule folds repeats k seed device dtype store engine address workers ledger"
+    ),
+}
+_MEANT = {
+    "--fake": ("--generated",),
+    "--gen": ("--generated",),
+    "--model": ("--generated",),
+    "--samples": ("--generated",),
+    "--synthetic": ("--generated",),
+    "--reference": ("--real",),
+    "--output": ("--out", "--report", "--plot"),
+    "--save": ("--out", "--report", "--plot"),
+    "--html": ("--report",),
+    "--features": ("--encoder",),
+    "--gpu": ("--device",),
+    "--cuda": ("--device",),
+    "--metric": ("--metrics",),
+    "--fid": ("--metrics",),
+}
+"""Options that other tools have, and ours that mean the same."""
+
+
+class Command(TyperCommand):
+    """A command that groups its options and suggests the right one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read arguments; an option that does not exist gets one sentence."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if type(error).__name__ != "NoSuchOption":  # Typer may bring a Click of its own
+                raise
+            name = str(error.option_name)  # type: ignore[attr-defined]
+            raise InvalidInputError(self._unknown(name)) from None
+
+    def _unknown(self, name: str) -> str:
+        own = [option for one in self.params for option in one.opts if option.startswith("--")]
+        meant = [option for option in _MEANT.get(name, ()) if option in own]
+        meant = meant or get_close_matches(name, own, n=1)
+        sentence = f"`tradeoff {self.name}` has no option `{name}`"
+        if not meant:
+            return f"{sentence}: `tradeoff {self.name} --help` lists all of them."
+        return f"{sentence}. Did you mean `{'`, `'.join(meant)}`?"
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Options by what they are about."""
+        groups: dict[str, list[tuple[str, str]]] = {
+            name: [] for name in ("Arguments", *_GROUPS, "Options")
+        }
+        places = {option: name for name, line in _GROUPS.items() for option in line.split()}
+        for one in self.get_params(ctx):
+            record = one.get_help_record(ctx)
+            if record is None:
+                continue
+            is_argument = one.param_type_name == "argument"
+            group = "Arguments" if is_argument else places.get(str(one.name), "Options")
+            groups[group].append(record)
+        for name, records in groups.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
