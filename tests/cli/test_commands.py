@@ -529,6 +529,7 @@ def test_options_of_other_tools_lead_to_ours(option, meant):
     assert done.stderr.startswith(f"error: `tradeoff evaluate` has no option `{option}`. Did you")
     assert f"`{meant}`" in done.stderr
     assert "--zzz" in tradeoff("compare", "--zzz").stderr
+    assert "`tradeoff reference make` has no" in tradeoff("reference", "make", "--fake").stderr
 
 
 def test_options_are_grouped():

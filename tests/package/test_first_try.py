@@ -159,7 +159,6 @@ def test_scores_by_short_names_and_as_numbers():
     result = evaluate(X, Y, **QUICK)
     assert result["precision"] is result["curve.precision"]
     assert float(result["recall"]) == result["curve.recall"].value
-    assert f"{float(result['knn.density']):.2f}"
     with pytest.raises(InvalidInputError, match=r"`density` was not measured.*knn.density"):
         result["density"]
 
@@ -185,6 +184,6 @@ def test_sides_after_a_positional_argument_are_refused_too():
         reproduce("sajjadi-2018", X, Y)
 
 
-def test_help_shows_the_signature_of_a_function_that_refuses_positions():
+def test_help_shows_the_signature_with_all_settings():
     assert list(inspect.signature(evaluate).parameters)[:2] == ["real", "generated"]
     assert "metrics: " in pydoc.render_doc(evaluate, renderer=pydoc.plaintext)

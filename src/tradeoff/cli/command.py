@@ -49,15 +49,15 @@ class Command(TyperCommand):
             if type(error).__name__ != "NoSuchOption":  # Typer may bring a Click of its own
                 raise
             name = str(error.option_name)  # type: ignore[attr-defined]
-            raise InvalidInputError(self._unknown(name)) from None
+            raise InvalidInputError(self._unknown(name, ctx.command_path)) from None
 
-    def _unknown(self, name: str) -> str:
+    def _unknown(self, name: str, command: str) -> str:
         own = [option for one in self.params for option in one.opts if option.startswith("--")]
         meant = [option for option in _MEANT.get(name, ()) if option in own]
         meant = meant or get_close_matches(name, own, n=1)
-        sentence = f"`tradeoff {self.name}` has no option `{name}`"
+        sentence = f"`{command}` has no option `{name}`"
         if not meant:
-            return f"{sentence}: `tradeoff {self.name} --help` lists all of them."
+            return f"{sentence}: `{command} --help` lists all of them."
         return f"{sentence}. Did you mean `{'`, `'.join(meant)}`?"
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

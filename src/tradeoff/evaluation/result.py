@@ -154,6 +154,8 @@ class Evaluation(Paged, Result):
         True
         >>> result["recall"] is result["curve.recall"]
         True
+        >>> result.to_dict()["scores"]["curve.recall"]["expected"]
+        1.0
         >>> result["knn.recall"]
         Traceback (most recent call last):
         ...
