@@ -254,8 +254,8 @@ def judge(pair: Pair, seed: int, *, controls: bool) -> tuple[Verdict, Diagnosis 
     diagnosis = None
     if controls and enough and not estimate.losses(level=_LEVEL).recall:
         diagnosis = diagnose_pair(pair, seed=seed, jobs=1, progress=False)
-    curve = MeasuredCurve(estimate=estimate, band=estimate.curve, diagnosis=diagnosis)
-    return verdict_of(curve, pair.sizes, _LEVEL), diagnosis
+    curve = MeasuredCurve.of(estimate, level=_LEVEL, diagnosis=diagnosis)
+    return verdict_of(curve, pair.sizes), diagnosis
 
 
 def decisive_count(pair: Pair, seed: int) -> float | None:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from examples.parts.style import COLORS, name, neutral
 from tradeoff import PRCurve, PRCurveDisplay, RatioProfile
+from tradeoff.inference.policy import MARGIN
 
 ANGLES = 2 * np.pi * np.arange(8) / 8
 MODES = 3 * np.stack((np.cos(ANGLES), np.sin(ANGLES)), axis=1)
@@ -74,12 +75,14 @@ def draw(cells: int, report: Callable[[str], None]) -> Figure:
     for title, at, color in zip(MODELS, LABELS, COLORS, strict=True):
         name(ax, title, at, color, side="right")
     for title, curve in curves.items():
-        report(f"{title:20s} precision {curve.precision(20.0):.3f}  recall {curve.recall(0.4):.3f}")
+        lam = curve.balanced_slope
+        precision, recall = curve.precision(MARGIN * lam), curve.recall(lam / MARGIN)
+        report(f"{title:20s} precision {precision:.3f}  recall {recall:.3f}")
     return figure
 
 
 def main() -> None:
-    """Draw the picture and print the headline numbers."""
+    """Draw the picture and print precision and recall of each model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=Path("first-picture.png"))
     parser.add_argument("--quick", action="store_true", help="a coarse grid")

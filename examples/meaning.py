@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from examples.parts.style import COLORS, INK, name, neutral
 from tradeoff import RatioProfile
+from tradeoff.inference.policy import MARGIN
 
 X = np.linspace(-7.4, 7.4, 4001)
 REAL, MODEL = {-3.5: 0.4, 0.0: 0.6}, {-3.5: 0.1, 0.0: 0.6, 3.5: 0.3}
@@ -55,13 +56,17 @@ def draw_slopes(ax: Axes, p: np.ndarray, q: np.ndarray) -> None:
     shown = curve.curve()
     for values, color in ((shown.precision(slopes), BLUE), (shown.recall(slopes), ORANGE)):
         ax.plot(slopes, values, color=color, linewidth=2)
-    name(ax, "precision at λ = 20", (19, 0.76), BLUE)
-    name(ax, "recall at λ = 0.4", (0.43, 0.93), ORANGE, side="right")
-    ax.plot(20, shown.precision(20.0), "o", color=BLUE, clip_on=False)
-    ax.plot(0.4, shown.recall(0.4), "o", color=ORANGE)
+    balanced = shown.balanced_slope
+    high, low = MARGIN * balanced, balanced / MARGIN
+    name(ax, "precision", (1.6, 0.76), BLUE, side="right")
+    name(ax, "recall", (0.62, 0.69), ORANGE)
+    ax.plot(high, shown.precision(high), "o", color=BLUE)
+    ax.plot(low, shown.recall(low), "o", color=ORANGE)
+    ax.axvline(balanced, color=INK, linewidth=0.8, linestyle=":")
+    name(ax, "balanced slope", (1.05, 0.06), INK, side="right")
     ax.set(xscale="log", xlabel="λ", ylim=(0, 1.02), xlim=(0.05, 20))
-    ax.set_xticks([0.05, 0.4, 1, 5, 20], ["0.05", "0.4", "1", "5", "20"])
-    ax.set_title("Large λ reads precision, small λ reads recall")
+    ax.set_xticks([0.05, low, balanced, high, 20], ["0.05", "1/1.5", "1", "1.5", "20"])
+    ax.set_title("Precision and recall are read next to the balanced slope")
 
 
 def draw() -> Figure:

@@ -40,10 +40,10 @@ def test_first_picture_shows_what_the_readme_says(tmp_path):
     assert numbers["drops three modes"] == pytest.approx((1.0, 0.625), abs=0.01)
     assert numbers["invents the center"] == pytest.approx((8 / 11, 1.0), abs=0.01)
     assert max(numbers["blurs"]) < 0.8
-    assert min(numbers["close to the data"]) > 0.99
+    assert min(numbers["close to the data"]) > 0.9
 
 
 @pytest.mark.torch
 def test_the_guidance_of_the_real_images_is_recommended(tmp_path):
     printed = run_example("diffusion_guidance", tmp_path / "out.png")
-    assert printed.splitlines()[0] == "Take 2.0 (highest F-score)."
+    assert printed.splitlines()[0] == "2.0 has the highest F-score."

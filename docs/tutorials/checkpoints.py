@@ -67,17 +67,22 @@ comparison
 #
 # **The verdict** has one sentence for every two checkpoints, in one of two forms:
 #
-# * *B has higher recall than A*, with the size of the difference and its interval.
+# * *B is better than A*, with the scores in which it is better, the size of each difference, and
+#   its lower limit.
 # * *Cannot be told apart with this many samples.* This does not say that the two are equal. The
-#   number in parentheses says how large a difference must be to be found with these samples.
+#   number at the end says how large a difference in overlap must be to be found with these samples.
 #
 # All sentences hold together with 95% confidence. This is a correction for the number of
 # comparisons: among six pairs, one can look different by chance.
 #
-# **The leaderboard** ranks the checkpoints by `curve.area`, one number for both qualities. Do not
-# compare two columns by looking at whether their intervals overlap. All checkpoints are measured
-# against the same real samples, so part of the uncertainty is common to both columns and cancels in
-# their difference. Look at the paired differences instead:
+# Overlap, F-score and area are compared. Precision and recall describe each checkpoint and are not
+# ranked: they are read where the precision and the recall of that checkpoint are in balance, and this
+# point differs from one checkpoint to the next.
+#
+# **The leaderboard** sorts the checkpoints by `curve.area`, one number for both qualities. Do not
+# compare two columns by their limits. All checkpoints are measured against the same real samples, so
+# part of the uncertainty is common to both columns and cancels in their difference. Look at the
+# paired differences instead:
 
 # %%
 print("curve.area   difference   interval         p-value")
@@ -88,7 +93,7 @@ for found in comparison.differences:
         print(f"{pair:12s} {found.value:+10.2f}   {limits}   {found.p_value:.3f}")
 
 # %% [markdown]
-# B and C differ here, although neither their precision nor their recall could be told apart: the
+# B and C differ here, although neither their overlap nor their F-score could be told apart: the
 # area uses the whole curve, and finds differences that are spread over it.
 #
 # ## Look at the curves
@@ -102,9 +107,9 @@ PRCurveDisplay({name: found.curve for name, found in comparison.evaluations.item
 # %% [markdown]
 # ## Decide
 #
-# * **Drop A**: its loss of recall against every other checkpoint is established.
+# * **Drop A**: every other checkpoint is better, by all three scores.
 # * **Drop B**: its area is smaller than that of C and of D.
-# * **Take C or D.** They cannot be told apart, by any of the three numbers. Take the one that is
+# * **Take C or D.** They cannot be told apart, by any of the three scores. Take the one that is
 #   cheaper, or flip a coin; do not wait for a winner.
 #
 # If a small difference matters to you, use more samples, of both sides: here there are only 897

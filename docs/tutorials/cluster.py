@@ -73,7 +73,8 @@ print("\nmeasured:", *result.scores)
 command = [sys.executable, "-m", "tradeoff", "evaluate", "--real", "real"]
 command += ["--generated", "generated", "--rule", "frozen", "--engine", "local"]
 ledger = Path("interrupted", "counts.ledger")
-run = subprocess.Popen([*command, "--ledger", "interrupted"], stdout=subprocess.DEVNULL)
+quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+run = subprocess.Popen([*command, "--ledger", "interrupted"], **quiet)
 while run.poll() is None and not (ledger.exists() and ledger.stat().st_size):
     time.sleep(0.05)
 run.kill()
@@ -95,7 +96,7 @@ write("generated", 4, invented=0.1)
 more = evaluate(**sources, engine="local", ledger="ledger")
 for name, found in (("before", result), ("after", more)):
     area, size = found["curve.area"], found.provenance["samples"]["generated"]
-    print(f"{name}: {size:,} samples, area {area.value:.3f} [{area.low:.3f}, {area.high:.3f}]")
+    print(f"{name}: {size:,} samples, area {area.text}")
 
 # %% [markdown]
 # ## The same on Ray

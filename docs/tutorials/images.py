@@ -83,7 +83,9 @@ result
 #
 # **The verdict** comes first. It found both faults: precision is lost (the noise), and recall is
 # lost (the missing digits). "At least" is a lower confidence limit, not an estimate: the true shares
-# are 20% of the generated images, and about 20% of the real ones.
+# are 20% of the generated images, and about 20% of the real ones. The missing digits are named. So is
+# a class for the unrealistic images: the generated images have no labels, and this is the digit that
+# a classifier takes the noise for.
 #
 # **The table**: compare each score with *expected*, which is what real images would get in place of
 # the generated ones.

@@ -75,7 +75,8 @@ print(found)
 # digits are covered. Then it costs **precision**: from 8 on, some samples are far from any digit.
 #
 # Without a goal, the value with the largest area under its curve is recommended, which weighs
-# precision and recall alike. The intervals of all values hold together with 95% confidence.
+# precision and recall alike. Precision and recall are read at the same slopes λ for all values. The
+# limits of all values hold together with 95% confidence.
 
 # %% mystnb={"image": {"alt": "Path of the model in the plane of recall and precision: to the right from 1.5 to 4, then down to 25. The point at 4 is the best."}}
 SweepDisplay(found)
@@ -103,8 +104,8 @@ for sentence in chosen.sentences:
 #
 # ## Decide
 #
-# Use a truncation of 4. It has the largest area, established against every other value, and it fits
-# the goal. Below 2.5 diversity is lost; do not go there for nicer pictures. If you need a finer
+# Use a truncation of 4. It has the largest area, better than every other value with 95% confidence,
+# and it fits the goal. Below 2.5 diversity is lost; do not go there for nicer pictures. If you need a finer
 # choice, say between 3 and 5, sweep these values with more samples.
 #
 # On the command line, with a folder of samples for each value:

@@ -65,11 +65,12 @@ result
 # %% [markdown]
 # ## Read the answer
 #
-# * **Recall is lost**: at least 27% of the real rows are of a kind that the generator makes too
-#   rarely. The truth is known here: 37% of the real rows are malignant.
+# * **Recall is lost**: at least 30% of the real rows are of a kind that the generator makes much too
+#   rarely. The truth is known here: 37% of the real rows are malignant. The sentence names the groups
+#   of rows that are surely among them; `explain=True` found these groups.
 # * **`curve.recall` and `knn.recall` disagree**, and both are right. `knn.recall` asks whether a real
-#   row has *any* synthetic row near it. `curve.recall` also asks *how often*: rows that are
-#   generated less than 0.4 times as often as they should be count as missed. If you train a
+#   row has *any* synthetic row near it. `curve.recall` also asks *how often*: rows of a kind that is
+#   generated much too rarely count as missed, for the most part. If you train a
 #   classifier on the synthetic table, how often is what matters.
 # * **No rows are copied** from the real table (`copies.of_real`).
 #
@@ -103,8 +104,8 @@ PRCurveDisplay({"2% malignant": result.curve, "fixed": after.curve})
 # ## Decide
 #
 # Use the fixed generator: the difference is gone. "Not found" is not "not there", and the verdict
-# says what it is worth. With 569 real rows, only a loss above 42% was sure to be found in the
-# control, where whole groups of rows are withheld. More real rows make this check stricter; more
+# says what it is worth. With 569 real rows, a loss must be as large as 42% to be found four times in
+# five, by the control in which whole groups of rows are withheld. More real rows make this check stricter; more
 # synthetic rows alone do not help much.
 #
 # A synthetic table that passes this check can still leak information on persons. `copies.of_real`

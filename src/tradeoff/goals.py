@@ -23,7 +23,7 @@ class Goal:
     @property
     def slope(self) -> float:
         """Slope at which precision or recall is taken."""
-        return policy.HEADLINE[self.key] if self.lam is None else self.lam
+        return policy.COMMON_SLOPES[self.key] if self.lam is None else self.lam
 
     @property
     def scale(self) -> float:
@@ -38,7 +38,7 @@ class Goal:
     @property
     def name(self) -> str:
         """The quantity in a sentence."""
-        return f"{self.key} at λ = {self.slope:g}"
+        return self.key if self.lam is None else f"{self.key} at λ = {self.lam:g}"
 
     @property
     def quantity(self) -> str:
@@ -67,12 +67,13 @@ class Above(Goal, Result):
     Args:
         key: "precision" or "recall".
         above: The bar.
-        lam: Slope at which it is taken; None for the slope of the headline.
+        lam: Slope at which it is taken; None for 1.5 (precision) and 1/1.5 (recall), whatever the
+            samples: those of a perfect model.
 
     Example:
         >>> from tradeoff import Above
         >>> print(Above("recall", 0.6))
-        recall at λ = 0.4 > 0.6
+        recall > 0.6
     """
 
     key: Literal["precision", "recall"]
@@ -98,7 +99,8 @@ class Below(Goal, Result):
     Args:
         key: "precision" or "recall".
         below: The bar.
-        lam: Slope at which it is taken; None for the slope of the headline.
+        lam: Slope at which it is taken; None for 1.5 (precision) and 1/1.5 (recall), whatever the
+            samples: those of a perfect model.
 
     Example:
         >>> from tradeoff import Below
@@ -128,7 +130,7 @@ class Best(Goal, Result):
 
     Args:
         key: What is to be high: "area", "f_score", "precision" or "recall".
-        lam: Slope at which precision or recall is taken; None for the slope of the headline.
+        lam: Slope at which precision or recall is taken; None for 1.5 and 1/1.5.
         given: What must not be too low.
 
     Example:

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -36,10 +37,31 @@ def test_a_summary(paths):
     assert (done.exit_code, done.stderr) == (0, "")
     title = "\n\n400 real and 400 generated samples, encoder identity, estimator logistic\n\n"
     verdict, table = done.stdout.split(title)
-    assert verdict.replace("\n", " ").count("Recall is lost: with 95% confidence at least") == 1
-    assert table.split()[:4] == ["score", "interval", "expected", "curve.precision"]
+    assert verdict.replace("\n", " ").count("Misses at least ") == 1
+    assert "confidence" not in verdict
+    assert table.split()[:4] == ["value", "limits", "expected", "curve.precision"]
     assert "\nNext:\n" in table
     assert "recall lost: look at the real samples that the model misses" in table
+
+
+def test_exact_statements_are_printed_where_they_are_asked_for(paths):
+    plain, verbose = evaluate_command(paths), evaluate_command(paths, "--verbose")
+    exactly = "with 95% confidence, the total variation distance is at least"
+    assert exactly in " ".join(verbose.stdout.split())
+    assert "The balanced slope is λ = " in verbose.stdout
+    assert exactly not in " ".join(plain.stdout.split())
+    assert "λ" not in plain.stdout
+    assert verbose.stdout.splitlines()[0] == plain.stdout.splitlines()[0]
+
+
+def test_files_that_are_written_are_named_and_the_next_step_opens_the_page(paths, tmp_path):
+    page = tmp_path / "found.html"
+    done = evaluate_command(paths, "--report", page)
+    assert done.exit_code == 0
+    assert f"Written: {page}" in done.stderr
+    after = "".join(done.stdout.partition("Next:")[2].split())  # a long path is wrapped
+    assert f"look at the real samples that the model misses ({page})".replace(" ", "") in after
+    assert "--report page.html" not in done.stdout
 
 
 def test_json_is_the_result_of_python(paths):
@@ -65,7 +87,7 @@ def test_quiet_prints_findings_only(paths):
         progress=False,
     )
     assert done.stdout.splitlines() == [finding.sentence for finding in result.findings]
-    assert "Recall is lost: " in done.stdout
+    assert "Misses at least " in done.stdout
     assert evaluate_command(paths, "-q", generated="good.npy").stdout == ""
 
 
@@ -90,8 +112,8 @@ def test_a_run_can_be_repeated_from_its_file(paths, tmp_path):
 def test_gates(paths):
     passed = evaluate_command(paths, "--fail-under", "curve.precision=0.5")
     assert passed.exit_code == 0
-    assert passed.stderr.startswith("gate passed: curve.precision = 0.9")
-    assert "is not below 0.5" in passed.stderr
+    told = r"gate passed: curve\.precision = 0\.\d{3} \(at most 0\.\d{3}\) is not below 0\.5\n"
+    assert re.match(told, passed.stderr)
     failed = evaluate_command(
         paths, "--fail-under", "curve.precision=0.5", "--fail-under", "curve.recall=0.9"
     )
@@ -129,7 +151,7 @@ def test_a_gate_on_a_score_that_a_protocol_lacks_is_told_before_the_work(paths):
 
 
 @pytest.mark.slow
-def test_copies_widen_the_intervals_of_a_plan_and_of_a_pool(paths, tmp_path):
+def test_copies_loosen_the_limits_of_a_plan_and_of_a_pool(paths, tmp_path):
     rng = np.random.default_rng(1)
     once, real = rng.normal(0.5, 1, (250, 2)), rng.normal(size=(1000, 2))
     sets = {"once": rng.normal(0.5, 1, (1000, 2)), "copies": np.repeat(once, 4, axis=0)}
@@ -141,13 +163,16 @@ def test_copies_widen_the_intervals_of_a_plan_and_of_a_pool(paths, tmp_path):
         options = (*sides, "--estimator", "logistic", "--quiet")
         plan = tradeoff("budget", *options)
         pool = tradeoff("filter", *options, "--budget", "2", "--ids", tmp_path / f"{name}.txt")
-        widths[name] = [_width(done.stdout.splitlines()[1]) for done in (plan, pool)]
+        widths[name] = [_above_the_overlap(done.stdout.splitlines()) for done in (plan, pool)]
     assert np.all(np.array(widths["copies"]) > 1.3 * np.array(widths["once"]))
 
 
-def _width(row):
-    low, high = row.split("\t")[3].split("[")[1].rstrip("]").split(", ")
-    return float(high) - float(low)
+def _above_the_overlap(lines):
+    """How far the limit is above the value, in the first row."""
+    header, row = (line.split("\t") for line in lines[:2])
+    value, limit = row[header.index("overlap")].rstrip(")").split(" (at most ")
+    assert float(limit) < 1.0
+    return float(limit) - float(value)
 
 
 @pytest.mark.slow
@@ -159,8 +184,9 @@ def test_pictures(paths, tmp_path):
         *("compare", "--real", paths / "real.npy", "--generated", *models, *QUICK),
         *("--plot", tmp_path / "both.svg"),
     )
-    assert "good has higher recall than half" in done.stdout
-    assert b"precision at" in (tmp_path / "both.svg").read_bytes()
+    assert done.stdout.startswith("good is better than half: a larger overlap, +0.")
+    assert f"Written: {tmp_path / 'both.svg'}" in done.stderr
+    assert b"precision" in (tmp_path / "both.svg").read_bytes()
 
 
 @pytest.mark.slow
@@ -217,13 +243,13 @@ def test_an_interruption_ends_quietly(paths, monkeypatch):
 def test_terminals_that_know_no_greek(paths):
     sources = ("--real", paths / "real.npy", "--generated", paths / "half.npy")
     done = subprocess.run(
-        [sys.executable, "-m", "tradeoff", "evaluate", *map(str, (*sources, *QUICK))],
+        [sys.executable, "-m", "tradeoff", "evaluate", *map(str, (*sources, *QUICK)), "--verbose"],
         env=os.environ | {"PYTHONIOENCODING": "cp1252"},
         capture_output=True,
         check=False,
     )
     assert done.returncode == 0
-    assert b"that are realistic, at ? = 20" in done.stdout
+    assert b"Overlap (? = 1): with 95% confidence" in done.stdout
 
 
 @pytest.mark.slow
@@ -350,15 +376,15 @@ def on_terminal(*arguments, columns, **environment):
 def test_terminals_wide_and_narrow_with_and_without_color(paths):
     sources = ("evaluate", "--real", paths / "real.npy", "--generated", paths / "half.npy", *QUICK)
     wide = on_terminal(*sources, columns=120)
-    assert "realistic, at λ = 20" in wide
+    assert "that are realistic" in wide
     shown = wide.split("\r\x1b[K")[-1]
     first = shown.index("\x1b[1;31m")
-    assert " is lost: with 95% confidence at least" in shown[first:].splitlines()[0]
+    assert "Misses at least " in shown[first:].splitlines()[0]
     assert first < shown.index("400 real and 400 generated samples") < shown.index("curve.recall")
     assert shown.index("curve.recall") < shown.index("Next:")
     medium = on_terminal(*sources, columns=60)
-    assert "realistic, at" not in medium
-    assert "interval  expected" in _plain(medium)
+    assert "that are realistic" not in medium
+    assert "limits  expected" in _plain(medium)
     assert "expected: value when" in _plain(medium)
     narrow = on_terminal(*sources, columns=50, NO_COLOR="1")
     assert "expected" not in narrow
@@ -369,8 +395,6 @@ def test_terminals_wide_and_narrow_with_and_without_color(paths):
 
 
 def _plain(text):
-    import re
-
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from tests.cli.run import tradeoff
 from tradeoff import evaluate, pr_curve, reproduce, support_metrics
-from tradeoff.inference import policy
 from tradeoff.protocols import PROTOCOLS
 
 
@@ -39,12 +38,14 @@ def with_constant(x):
     return np.column_stack((x, np.full(len(x), 20.0)))
 
 
-def of_curve(curve):
-    return curve.precision(policy.PRECISION_LAM), curve.recall(policy.RECALL_LAM)
+def of_recipe(curve):
+    """Where a recipe draws its curve, precision is read far to the right and recall to the left."""
+    return curve.precision(20.0), curve.recall(0.4)
 
 
 def curve_door(**samples):
-    return of_curve(pr_curve(**samples, progress=False).curve)
+    found = pr_curve(**samples, progress=False).headline
+    return found["curve.precision"], found["curve.recall"]
 
 
 def evaluate_door(**samples):
@@ -77,7 +78,7 @@ def protocol_door(name):
             samples = {side: with_constant(x) for side, x in samples.items()}
         result = reproduce(name, **samples, progress=False)
         if result.curve is not None:
-            return of_curve(result.curve)
+            return of_recipe(result.curve)
         both = [
             next(value for key, value in result.scores.items() if key.endswith(wanted))
             for wanted in (("precision", "density"), ("recall", "coverage"))

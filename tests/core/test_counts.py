@@ -38,7 +38,7 @@ def sides():
 
 
 def test_every_slope_that_is_reported_is_counted():
-    further = [policy.PRECISION_LAM, policy.RECALL_LAM, 1.0, 5.0, 0.2, 20.0, 0.05]
+    further = [*policy.COMMON_SLOPES.values(), 1.0, 5.0, 0.2, 20.0, 0.05]
     assert places_of(np.concatenate((BAND_SLOPES, further))).size
     np.testing.assert_allclose(np.sort(1 / COUNTED_SLOPES)[1:-1], COUNTED_SLOPES[1:-1], rtol=0.06)
 

@@ -4,17 +4,22 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from tests.known.distributions import ring_mixture
 from tradeoff import InvalidInputError, diagnose
 from tradeoff.curves import diagnosis
 from tradeoff.curves.diagnosis import Control, Diagnosis, diagnose_pair
-from tradeoff.inference.losses import Loss, Losses
+from tradeoff.inference import policy
+from tradeoff.inference.losses import Balance, Loss, Losses
 from tradeoff.samples import Pair, Side
 
 OPTIONS = {"estimator": "gaussians", "progress": False}
 RNG = np.random.default_rng(0)
 BLOBS = 30.0 * RNG.normal(size=(20, 4))
+AT_ONE = Balance(lam=1.0, low=1.0, high=1.0)
+NONE = Losses(balance=AT_ONE)
+LOST = Losses(balance=AT_ONE, difference=0.1, recall=(Loss(factor=2.0, at_least=0.1),))
 
 
 def rotated_ring(seed, n):
@@ -38,10 +43,8 @@ def against(real, n=400):
 class Recorder:
     """In the place of `estimate_curve`: keeps the pairs, and establishes losses or none."""
 
-    def __init__(self, *, is_established):
-        self.pairs, self.losses = [], Losses()
-        if is_established:
-            self.losses = Losses(difference=0.1, recall=(Loss(factor=2.0, at_least=0.1),))
+    def __init__(self, losses):
+        self.pairs, self.losses = [], losses
 
     def __call__(self, pair, **_):
         self.pairs.append(pair)
@@ -49,10 +52,13 @@ class Recorder:
         return SimpleNamespace(losses=lambda level: self.losses, provenance=samples)
 
 
-@pytest.fixture(params=[True, False], ids=["established", "missed"])
+@pytest.fixture(params=["reliable", "lucky", "missed"])
 def recorder(request, monkeypatch):
-    found = Recorder(is_established=request.param)
+    """Losses that are found, four times in five or by luck, or that are not."""
+    found = Recorder(NONE if request.param == "missed" else LOST)
+    found.is_reliable = request.param == "reliable"
     monkeypatch.setattr(diagnosis, "estimate_curve", found)
+    monkeypatch.setattr(Control, "strength", 2.0 if request.param == "reliable" else 1.1)
     return found
 
 
@@ -102,8 +108,9 @@ def test_the_second_control_follows_the_first(recorder):
     assert len(recorder.pairs) == 3
     first, second = found.controls
     assert first.share == pytest.approx(0.2, abs=0.06)
-    assert second.share == pytest.approx(0.1 if recorder.losses.recall else 0.4, abs=0.06)
+    assert second.share == pytest.approx(0.1 if recorder.is_reliable else 0.4, abs=0.06)
     assert (first.is_established, second.is_established) == (bool(recorder.losses.recall),) * 2
+    assert (first.is_reliable, second.is_reliable) == (recorder.is_reliable,) * 2
 
 
 def test_a_diagnosis_is_remembered_for_models_of_one_size(recorder):
@@ -127,8 +134,8 @@ def test_a_diagnosis_is_remembered_for_models_of_one_size(recorder):
 def test_where_there_are_too_few_groups_nothing_is_planted(recorder):
     found = diagnose_pair(against(Side.of("real", np.ones((200, 4)))), progress=False)
     assert found.controls == ()
-    assert found.sentence == "Recall was not tested: the real samples form too few groups."
-    assert found.smallest_established is found.decisive_count is None
+    assert found.sentence == "No loss was planted: the real samples form too few groups."
+    assert found.smallest_reliable is found.decisive_count is None
 
 
 @pytest.mark.slow
@@ -136,12 +143,12 @@ def test_a_weak_estimator_is_known_by_its_controls():
     """Two Gaussians cannot tell that modes of a ring are missing, and trees can."""
     ring = {"real": rotated_ring(0, 2000), "generated": rotated_ring(1, 2000)}
     weak = diagnose(**ring, estimator="gaussians", progress=False)
-    assert weak.smallest_established is None
-    assert weak.sentence.endswith("none was established.")
+    assert weak.smallest_reliable is None
+    assert weak.sentence.endswith("none would be found four times in five.")
     able = diagnose(**ring, estimator="trees", progress=False)
     assert able.controls[0].seen > weak.controls[0].seen + 0.05
-    assert able.smallest_established == able.controls[-1].share == pytest.approx(0.1, abs=0.06)
-    assert able.sentence.endswith(f"established is {able.smallest_established:.0%}.")
+    assert able.smallest_reliable == able.controls[-1].share == pytest.approx(0.1, abs=0.06)
+    assert able.sentence.endswith(f"four times in five is {able.smallest_reliable:.0%}.")
     assert able.decisive_count < weak.decisive_count
 
 
@@ -177,7 +184,6 @@ def test_too_few_samples_get_a_sentence(side):
 
 def planted(*outcomes):
     """Controls of these shares, established or not."""
-    loss = (Loss(factor=2.0, at_least=0.1),)
     return Diagnosis(
         baseline=None,
         controls=tuple(
@@ -185,7 +191,7 @@ def planted(*outcomes):
                 share=share,
                 groups="classes",
                 estimate=SimpleNamespace(
-                    losses=lambda level, found=found: Losses(recall=loss if found else ()),
+                    losses=lambda level, found=found: LOST if found else NONE,
                     provenance={"samples": {"real": 1500, "generated": 750}},
                 ),
             )
@@ -205,8 +211,39 @@ def planted(*outcomes):
         ([], None),
     ],
 )
-def test_the_smallest_established_has_no_larger_one_missed(outcomes, smallest):
-    assert planted(*outcomes).smallest_established == smallest
+def test_the_smallest_reliable_has_no_larger_one_missed(outcomes, smallest, monkeypatch):
+    monkeypatch.setattr(Control, "strength", 2.0)
+    assert planted(*outcomes).smallest_reliable == smallest
+    # What was found by luck is not stated.
+    monkeypatch.setattr(Control, "strength", 1.4)
+    assert planted(*outcomes).smallest_reliable is None
+
+
+@pytest.mark.parametrize(
+    ("is_found", "strength", "is_reliable"),
+    [(True, 1.44, True), (True, 1.42, False), (False, 1.44, False), (False, 0.5, False)],
+)
+def test_a_control_is_reliable_where_it_is_found_with_room_for_luck(
+    is_found, strength, is_reliable, monkeypatch
+):
+    """Seen 1.43 times as large as needed, a loss is found four times in five."""
+    monkeypatch.setattr(Control, "strength", strength)
+    (control,) = planted((0.2, is_found)).controls
+    assert control.is_established == is_found
+    assert control.is_reliable == is_reliable
+    needed = norm.ppf(0.975)
+    assert norm.cdf(policy.CONTROL_POWER * needed - needed) == pytest.approx(0.8, abs=0.005)
+
+
+def test_only_reliable_controls_are_called_found_four_times_in_five(monkeypatch):
+    strengths = {0.2: 1.2, 0.4: 3.0}
+    monkeypatch.setattr(Control, "strength", property(lambda one: strengths[one.share]))
+    monkeypatch.setattr(Control, "seen", 0.15)
+    found = planted((0.2, True), (0.4, True))
+    assert [one.is_established for one in found.controls] == [True, True]
+    assert found.smallest_reliable == 0.4
+    assert found.sentence.endswith("found four times in five is 40%.")
+    assert [line.split()[-1] for line in str(found).splitlines()[-2:]] == ["no", "yes"]
 
 
 @pytest.mark.slow

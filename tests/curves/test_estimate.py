@@ -49,12 +49,18 @@ def test_a_collapsed_model_has_high_precision_and_low_recall():
     rng = np.random.default_rng(0)
     real = rng.normal(size=(1000, 2))
     collapsed = np.array([1.0, 0.0]) + 0.3 * rng.normal(size=(1000, 2))
-    shown = estimate({"real": real, "generated": collapsed}, estimator="gaussians").curve
-    assert shown.precision(20.0) > 0.85
-    assert shown.recall(0.4) < 0.5
-    swapped = estimate({"real": collapsed, "generated": real}, estimator="gaussians").curve
-    assert swapped.precision(2.5) == pytest.approx(shown.recall(0.4), abs=0.05)
-    assert swapped.recall(0.05) == pytest.approx(shown.precision(20.0), abs=0.05)
+    found = estimate({"real": real, "generated": collapsed}, estimator="gaussians")
+    assert found.curve.precision(20.0) > 0.85
+    assert found.curve.recall(0.4) < 0.5
+    assert found.balance.lam > 2.0
+    assert found.headline["curve.precision"] > 2 * found.headline["curve.recall"]
+    swapped = estimate({"real": collapsed, "generated": real}, estimator="gaussians")
+    assert swapped.curve.precision(2.5) == pytest.approx(found.curve.recall(0.4), abs=0.05)
+    assert swapped.curve.recall(0.05) == pytest.approx(found.curve.precision(20.0), abs=0.05)
+    assert swapped.balance.lam == pytest.approx(1 / found.balance.lam, rel=0.2)
+    for key, other in (("precision", "recall"), ("recall", "precision"), ("overlap", "overlap")):
+        wanted = found.headline[f"curve.{other}"]
+        assert swapped.headline[f"curve.{key}"] == pytest.approx(wanted, abs=0.05)
 
 
 def test_same_seed_same_bits_and_another_seed_other_folds():
@@ -241,7 +247,8 @@ def test_bands_can_be_drawn():
 
 def test_headline_and_provenance_name_what_they_are():
     run = estimate(gaussians(0, 200, 1.0), estimator=Logistic(penalties=(0.1,)), seed=5)
-    assert list(run.headline) == ["curve.precision", "curve.recall"]
+    assert list(run.headline) == ["curve.precision", "curve.recall", "curve.overlap"]
+    assert run.headline["curve.overlap"] == run.curve.precision(1.0)
     assert (
         run.provenance["estimator"]
         == "Logistic(penalties=(0.1,), validation=0.2, choice_rows=1500)"

@@ -76,7 +76,8 @@ def test_an_evaluation_of_draws_has_intervals():
     samples, truth = DRAWS["40 values"]()
     options = {"metrics": ("curve",), "diagnose": False, "progress": False}
     found = evaluate(**samples, **options)
-    assert 0.0 < found["curve.recall"].low < found["curve.recall"].high <= 1.0
+    assert found.overlap.low is None
+    assert found.overlap.value <= found.overlap.high < 1.0
     assert found.provenance["curve"]["repeats"]["assumed"] == "draws"
     as_copies = evaluate(**samples, repeats="copies", **options)
     for result, words, other in (

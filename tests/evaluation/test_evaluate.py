@@ -8,11 +8,11 @@ import pytest
 
 from tradeoff import Evaluation, InvalidInputError, compare, evaluate
 from tradeoff.comparison import Comparison
-from tradeoff.comparison.models import Difference, _corrected, _found
+from tradeoff.comparison.models import Difference, _corrected
 from tradeoff.evaluation import Reference
 from tradeoff.evaluation.findings import findings_of, warnings_of
 from tradeoff.evaluation.verdict import Outcome, Verdict
-from tradeoff.inference.losses import Loss, Losses
+from tradeoff.inference.losses import Balance, Loss, Losses
 from tradeoff.metrics import Measured
 from tradeoff.metrics.registry import FAMILIES, all_metrics, resolve_keys
 from tradeoff.metrics.score import Score
@@ -33,7 +33,7 @@ def curve_only():
 
 def test_families_and_keys():
     assert resolve_keys(("curve",)) == (
-        *("curve.precision", "curve.recall", "curve.f_score", "curve.area"),
+        *("curve.precision", "curve.recall", "curve.overlap", "curve.f_score", "curve.area"),
     )
     assert resolve_keys(("knn.realism", "frechet")) == ("knn.realism", "frechet.distance")
     assert set(resolve_keys(tuple({key.partition(".")[0] for key in all_metrics()}))) == set(
@@ -45,11 +45,17 @@ def test_scores_are_those_of_the_functions_behind_them(curve_only):
     from tradeoff import pr_curve
 
     estimate = pr_curve(real=REAL, generated=HALF, estimator="logistic", progress=False)
-    score = curve_only["curve.precision"]
-    assert score.value == estimate.curve.precision(20.0)
-    assert score.low == estimate.interval([20.0]).precision[0, 0]
-    assert curve_only["curve.recall"].value == estimate.curve.recall(0.4)
-    assert curve_only["curve.area"].low < curve_only["curve.area"].value
+    lam, losses = estimate.balance.lam, estimate.losses()
+    assert curve_only.precision.value == estimate.curve.precision(1.5 * lam)
+    assert curve_only.recall.value == estimate.curve.recall(lam / 1.5)
+    assert curve_only.overlap.value == estimate.curve.precision(1.0)
+    assert curve_only.recall.high == 1.0 - losses.recall[0].at_least
+    assert curve_only.overlap.high == 1.0 - losses.difference
+    assert curve_only["curve.area"].high == estimate.with_band().upper.area
+    for score in curve_only.scores.values():
+        assert score.low is None  # a held-out curve lies above the true one in the mean
+        assert score.value <= score.high < 1.0
+        assert f"(at most {score.high:.2f}"[:-1] in score.text
     np.testing.assert_array_equal(
         curve_only.samples["real"].values["log_ratio"], estimate.real.log_ratios
     )
@@ -131,7 +137,7 @@ def test_a_folder_holds_one_result(tmp_path, curve_only):
     ("text", "message"),
     [
         ("{", "must be JSON written by"),
-        ("[]", "must have the schema tradeoff.Evaluation version 4"),
+        ("[]", "must have the schema tradeoff.Evaluation version 5"),
         ('{"schema": "tradeoff.Evaluation", "version": 9}', "must have the schema"),
     ],
 )
@@ -150,14 +156,17 @@ def test_the_summary_fits_a_screen_begins_with_the_verdict_and_ends_with_advice(
     lines = text.splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 110
-    assert lines[0].startswith("Recall is lost: with 95% confidence at least")
-    assert "Precision is lost: with 95% confidence at least" in text
+    assert lines[0].startswith("Misses at least ")
+    assert lines[1].startswith("At least ")
+    assert lines[1].endswith("of the generated samples are not realistic.")
     title = "600 real and 600 generated samples, encoder identity, estimator logistic"
     assert lines.index(title) == lines.index("") + 1
-    assert text.index("Precision is lost") < text.index(title) < text.index("curve.precision ↑")
-    assert (
-        text.count("λ: precision at λ = 20 is lowered only by regions where generated samples") == 1
-    )
+    assert "λ" not in text
+    limit = curve_only.recall.interval_text
+    assert limit.startswith("at most 0.")
+    (row,) = [line for line in lines if line.startswith("curve.recall ↑")]
+    assert row.split()[2:6] == [curve_only.recall.value_text, *limit.split()]
+    assert text.count("at most: guaranteed with 95% confidence") == 1
     after = lines[lines.index("Next:") + 1 :]
     assert after[0].startswith(
         "  recall lost: look at the real samples that the model misses (--report page.html)"
@@ -171,9 +180,10 @@ def test_a_diagnosis_adds_what_was_planted_and_a_certificate():
     options = {"metrics": "curve", "estimator": "logistic", "progress": False}
     result = evaluate(real=REAL, generated=far, **options)
     assert result["curve.precision"].expected == 1.0
-    assert result.certificate.precision(20.0) < 1.0
+    assert result.overlap.high < result.certificate.precision(1.0) < 1.0
     assert result.verdict.precision.state == result.verdict.recall.state == "lost"
-    assert "certified: precision at λ = 20 is at most" in str(result)
+    certified = " ".join(str(result).partition("certified: ")[2].split())
+    assert "the overlap is at most" in certified
     alone = evaluate(real=REAL, generated=far, diagnose=False, **options)
     assert alone.certificate is None
     assert alone.scores == result.scores
@@ -250,14 +260,25 @@ FINE = Verdict()
             {},
             ["precision lost", "recall lost"],
         ),
-        (Verdict(difference=0.02), {}, ["difference"]),
+        (Verdict(difference=0.02, recall=Outcome(value=0.9)), {}, ["difference"]),
+        (Verdict(difference=0.02), {}, ["proportions"]),
+        (Verdict(difference=0.9), {}, ["no overlap"]),
+        (
+            Verdict(difference=0.9, precision=LOST, recall=LOST),
+            {},
+            ["no overlap", "precision lost", "recall lost"],
+        ),
         # Scores are not judged a second time.
         (FINE, {"curve.precision": score(0.9, 0.85, 0.95, 1.0)}, []),
         (None, {"knn.recall": score(0.1, 0.05, 0.2, 0.8)}, ["recall lost"]),
         (None, {"knn.recall": score(0.4, 0.3, 0.5, 0.8)}, []),
         (None, {"knn.precision": score(0.1, 0.05, 0.2, 0.8)}, ["precision lost"]),
         (FINE, {"knn.precision": score(0.1, 0.05, 0.2, 0.8)}, ["contradiction"]),
-        (Verdict(recall=LOST), {"knn.recall": score(0.1, 0.05, 0.2, 0.8)}, ["recall lost"]),
+        (
+            Verdict(difference=0.31, recall=LOST),
+            {"knn.recall": score(0.1, 0.05, 0.2, 0.8)},
+            ["recall lost"],
+        ),
         (FINE, {"copies.of_real": score(0.5, 0.4, 0.6, 0.0)}, ["memorized"]),
         (FINE, {"copies.of_real": score(0.5, 0.4, 0.6, 0.45)}, []),
         (FINE, {"copies.of_real": score(0.5, 0.47, 0.53, 0.45, 0.48)}, []),
@@ -268,16 +289,20 @@ FINE = Verdict()
 def test_findings(verdict, scores, names):
     found = findings_of(verdict, scores)
     assert [finding.name for finding in found] == names
-    assert all(finding.advice.endswith(".") for finding in found)
+    # What the two sets hardly have in common is not told three times.
+    told = found[:1] if "no overlap" in names else found
+    assert all(finding.advice.endswith(".") for finding in told)
 
 
 def test_each_finding_has_the_sentence_of_its_loss():
     both = Verdict(difference=0.31, precision=LOST, recall=LOST)
     precision, recall = findings_of(both, {})
-    assert precision.sentence.startswith("Precision is lost")
-    assert recall.sentence.startswith("Recall is lost")
-    assert findings_of(Verdict(recall=LOST), {})[0].sentence.startswith("Recall is lost")
-    (difference,) = findings_of(Verdict(difference=0.02, recall=Outcome(enough=1900)), {})
+    assert precision.sentence.startswith("At least 31% of the generated samples")
+    assert recall.sentence.startswith("Misses at least 31% of the real data")
+    only = findings_of(Verdict(difference=0.31, recall=LOST), {})
+    assert [one.sentence for one in only] == [recall.sentence]
+    unclear = Verdict(difference=0.02, recall=Outcome(value=0.9, enough=1900))
+    (difference,) = findings_of(unclear, {})
     assert difference.sentence.startswith("The two sets differ")
     assert difference.advice == "use about 1,900 samples on each side."
 
@@ -306,7 +331,8 @@ def test_warnings_name_the_sizes_that_would_do():
 
 def baseline(difference):
     found = mock.Mock()
-    found.baseline.losses.return_value = Losses(difference=difference)
+    balance = Balance(lam=1.0, low=1.0, high=1.0)
+    found.baseline.losses.return_value = Losses(balance=balance, difference=difference)
     return found
 
 
@@ -387,10 +413,11 @@ def test_a_single_copy_changes_little():
     twice = other.copy()
     twice[1] = twice[0]
     once, again = (
-        evaluate(real=REAL[:120], generated=x, metrics="curve", **QUICK)["curve.precision"]
+        evaluate(real=REAL[:120], generated=x, metrics="curve", **QUICK).overlap
         for x in (other, twice)
     )
-    assert again.low == pytest.approx(once.low, abs=0.1)
+    assert once.high < 1.0
+    assert again.high == pytest.approx(once.high, abs=0.1)
 
 
 @pytest.mark.slow
@@ -446,15 +473,20 @@ def test_models_are_compared_in_pairs_with_corrected_tests():
     assert list(result.evaluations) == ["same", "half", "again"]
     pairs = {(d.first, d.second) for d in result.differences}
     assert pairs == {("same", "half"), ("same", "again"), ("half", "again")}
-    recall = {(d.first, d.second): d for d in result.differences if d.key == "curve.recall"}
-    assert recall["same", "half"].low > 0.3
-    assert recall["half", "again"].high < -0.3
-    assert recall["same", "again"].p_value > 0.05
-    text = " ".join(result.verdicts)
-    assert "same has higher recall than half" in text
-    assert "again has higher recall than half" in text
-    assert "the recall of same and again cannot be told apart with this many samples" in text
-    assert not any(verdict.startswith("the ") for verdict in result.verdicts)
+    # Precision and recall are read at each model's own slope, and not ranked.
+    assert {d.key for d in result.differences} == {"curve.overlap", "curve.f_score", "curve.area"}
+    overlap = {(d.first, d.second): d for d in result.differences if d.key == "curve.overlap"}
+    assert overlap["same", "half"].low > 0.3
+    assert overlap["half", "again"].high < -0.3
+    assert overlap["same", "again"].p_value > 0.05
+    same_half, same_again, half_again = result.verdicts
+    assert same_half.startswith("same is better than half: a larger overlap, +0.")
+    assert half_again.startswith("again is better than half: a larger overlap, +0.")
+    resolvable = overlap["same", "again"].resolvable
+    assert same_again == (
+        "same and again cannot be told apart with this many samples; a difference in overlap above "
+        f"{resolvable:.2g} would be found nine times in ten."
+    )
     title = "600 real and 600 generated samples, encoder identity, estimator logistic"
     lines = str(result).splitlines()
     assert title in lines
@@ -463,6 +495,7 @@ def test_models_are_compared_in_pairs_with_corrected_tests():
     assert set(header.split()) == {"score", "expected", "same", "again", "half"}
     assert header.endswith("half")  # the best one first, and this one last
     assert rows[0].split()[:3] == ["curve.precision", "↑", "1.000"]
+    assert {row.split()[0] for row in rows[:3]} > {"curve.recall", "curve.overlap"}
     again = Comparison.from_json(result.to_json())
     assert again.to_json() == result.to_json()
     with pytest.raises(
@@ -471,19 +504,51 @@ def test_models_are_compared_in_pairs_with_corrected_tests():
         result["other"]
 
 
-def test_the_interval_of_a_difference_may_hold_zero_and_has_the_sign_of_the_sentence():
-    """P-values are corrected by Holm's steps, and intervals by Bonferroni, which are wider."""
-    found = Difference(
+def difference(key, value, reach, p_value):
+    return Difference(
         first="a",
         second="b",
-        key="curve.recall",
-        value=-0.05,
-        low=-0.11,
-        high=0.01,
-        p_value=0.03,
-        resolvable=0.1,
+        key=f"curve.{key}",
+        value=value,
+        low=value - reach,
+        high=value + reach,
+        p_value=p_value,
+        resolvable=0.0512,
     )
-    assert _found(found) == "b has higher recall than a (difference 0.050 [-0.010, 0.110])"
+
+
+@pytest.mark.parametrize(
+    ("differences", "sentence"),
+    [
+        (
+            [
+                ("overlap", -0.35, 0.1, 0.001),
+                ("f_score", -0.3, 0.1, 0.01),
+                ("area", -0.1, 0.2, 0.5),
+            ],
+            "b is better than a: a larger overlap, +0.35 (at least 0.25); a higher F-score, +0.30 "
+            "(at least 0.20).",
+        ),
+        # P-values are corrected by Holm's steps, and intervals by Bonferroni, which are wider:
+        # such an interval may hold zero, and then there is nothing to guarantee.
+        ([("overlap", 0.05, 0.06, 0.03)], "a is better than b: a larger overlap, +0.05."),
+        (
+            [("overlap", 0.2, 0.1, 0.001), ("area", -0.1, 0.05, 0.001)],
+            "a has a larger overlap, +0.20 (at least 0.10); b has a larger area, +0.10 (at least "
+            "0.05).",
+        ),
+        (
+            [("overlap", 0.2, 0.3, 0.051), ("f_score", 0.3, 0.4, 0.2)],
+            "a and b cannot be told apart with this many samples; a difference in overlap above "
+            "0.051 would be found nine times in ten.",
+        ),
+    ],
+    ids=["better", "zero in the interval", "mixed", "not told apart"],
+)
+def test_the_sentence_on_two_models(curve_only, differences, sentence):
+    models = {"a": curve_only, "b": curve_only}
+    found = Comparison(models, tuple(difference(*one) for one in differences))
+    assert found.verdicts == (sentence,)
 
 
 @pytest.mark.slow
@@ -535,7 +600,7 @@ def test_limits_and_resolution_allow_for_all_comparisons():
     two = compare(real=REAL, generated=dict(list(models.items())[:2]), metrics="curve", **QUICK)
     four = compare(real=REAL, generated=models, metrics="curve", **QUICK)
     one, other = (
-        next(d for d in c.differences if (d.first, d.second, d.key) == ("0", "1", "curve.recall"))
+        next(d for d in c.differences if (d.first, d.second, d.key) == ("0", "1", "curve.overlap"))
         for c in (two, four)
     )
     assert one.value == other.value

@@ -32,7 +32,7 @@ def test_the_value_that_fits_is_recommended_with_those_that_cannot_be_told_from_
     assert found.best in ("1.0", "1.05")
     assert set(found.alike) == {"1.0", "1.05"}
     assert found.refuted == ()
-    assert found.sentences[0] == f"Take {found.best} (largest area)."
+    assert found.sentences[0] == f"{found.best} has the largest area."
     assert "it cannot be distinguished from" in found.sentences[1]
 
 
@@ -207,7 +207,7 @@ def test_the_command(real, made, tmp_path):
     done = tradeoff(*command, *models, *files)
     assert "The path of the knob" in (tmp_path / "path.html").read_text(encoding="utf-8")
     assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith("Take 1.0 (largest area).\nIt is better than every other value")
+    assert done.stdout.startswith("1.0 has the largest area.\nIt is better than every other value")
     assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")
     printed = json.loads(tradeoff(*command, *models, "--json").stdout)
     assert Sweep.from_json(json.dumps(printed)).best == "1.0"

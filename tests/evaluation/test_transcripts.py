@@ -6,7 +6,6 @@ import pytest
 from tests.known.real import text_features
 from tradeoff import evaluate
 from tradeoff.cli.output import trade_off_table
-from tradeoff.inference.losses import judged_factor
 from tradeoff.sampling import filter_pool
 
 REVIEWS, TWEETS = 0, 2
@@ -73,8 +72,12 @@ def test_filtering_shows_where_it_helps():
     found = filter_pool(real=real, generated=pool, budget=1.7, progress=False)
     removed = np.setdiff1d(np.arange(len(pool)), found.index)
     assert (removed >= 120).sum() >= 50
-    curves = {"before": found.before.shown, "after": found.after.shown}
-    header, rows = trade_off_table(curves, judged_factor(found.before.held_out))
-    assert header[1].startswith("precision at λ = ")
-    before, after = (float(row[1].split()[0]) for row in rows)
-    assert before < after - 0.02
+    curves = {
+        name: (one.curve, one.losses())
+        for name, one in (("before", found.before), ("after", found.after))
+    }
+    header, rows = trade_off_table(curves)
+    assert header == ("", "precision", "recall", "overlap")
+    for column in (1, 3):
+        before, after = (float(row[column].split()[0]) for row in rows)
+        assert before < after - 0.02

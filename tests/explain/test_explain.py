@@ -23,9 +23,11 @@ from tradeoff.explain.names import class_name, rule_name, words_name
 from tradeoff.explain.previews import preview_of
 from tradeoff.explain.shares import Flagged, count_parts
 from tradeoff.features.table import TableEncoder
-from tradeoff.inference.losses import Loss, Losses
+from tradeoff.inference.losses import Balance, Loss, Losses
 from tradeoff.samples import Pair
 from tradeoff.settings import Settings
+
+AT_ONE = Balance(lam=1.0, low=1.0, high=1.0)
 
 
 @pytest.mark.parametrize("factor", [1.5, 5.0, 20.0])
@@ -71,7 +73,9 @@ def test_the_factor_is_one_at_which_half_of_the_samples_show_the_loss(establishe
     pair = Pair.of(real=real, generated=generated)
     settings = {"estimator": "trees", "progress": False}
     curves = [pr_curve(real=real, generated=generated, folds=n, **settings) for n in (5, 1)]
-    losses = Losses(recall=tuple(Loss(factor=one, at_least=0.1) for one in established))
+    losses = Losses(
+        balance=AT_ONE, recall=tuple(Loss(factor=one, at_least=0.1) for one in established)
+    )
     found = explain_pair(pair, *curves, losses=losses, sources=Sides(None, None), estimator="trees")
     if chosen is None:
         assert found.missed is None
@@ -87,7 +91,7 @@ def test_what_is_established_at_a_large_factor_is_grouped_at_a_clear_one():
     real, generated = rng.uniform(0, 1, (600, 1)), rng.uniform(-1, 0, (600, 1))
     settings = {"estimator": "trees", "progress": False}
     curves = [pr_curve(real=real, generated=generated, folds=n, **settings) for n in (5, 1)]
-    losses = Losses(recall=(Loss(factor=75.0, at_least=0.6),))
+    losses = Losses(balance=AT_ONE, recall=(Loss(factor=75.0, at_least=0.6),))
     pair = Pair.of(real=real, generated=generated)
     found = explain_pair(pair, *curves, losses=losses, sources=Sides(None, None), estimator="trees")
     assert found.missed.factor == 5.0
@@ -283,7 +287,7 @@ def test_a_class_may_have_a_single_sample():
     pair = Pair.of(**sides)
     pair = Pair(replace(pair.real, labels=("rare", *["usual"] * 299)), pair.generated)
     curves = [pr_curve(**sides, folds=n, estimator="logistic", progress=False) for n in (5, 1)]
-    losses = Losses(precision=(Loss(factor=2.0, at_least=0.1),))
+    losses = Losses(balance=AT_ONE, precision=(Loss(factor=2.0, at_least=0.1),))
     found = explain_pair(
         pair, *curves, losses=losses, sources=Sides(None, None), estimator="logistic"
     )

@@ -43,7 +43,7 @@ from tradeoff.explain.result import (
     Preview,
 )
 from tradeoff.goals import Above, Below, Best
-from tradeoff.inference.losses import Loss
+from tradeoff.inference.losses import Balance, Loss
 from tradeoff.metrics import Measured, Score
 from tradeoff.metrics.family import MeasuredCurve
 from tradeoff.metrics.moments import Moments, PartScores
@@ -186,6 +186,7 @@ MAKE = {
         goal=Above("recall", 0.5), answer="yes", best=(LONG,), looks=(LOOK,), samples={LONG: 500},
         level=0.95, warnings=(LONG,),
     ),
+    "Balance": lambda: Balance(lam=2.0, low=1.0, high=4.0),
     "Best": lambda: Best("precision", given=Above("recall", 0.8)),
     "ClassLoss": lambda: ClassLoss(name="cat", real=0.1, generated=0.05, missed=0.05),
     "ClosePair": lambda: ClosePair(generated=PREVIEW, real=PREVIEW, distance=0.1, usual=0.8),
@@ -197,7 +198,9 @@ MAKE = {
     "Preview": lambda: PREVIEW,
     "Loss": lambda: Loss(factor=3.0, at_least=0.2),
     "Losses": lambda: estimate().losses(),
-    "Outcome": lambda: Outcome(losses=(Loss(factor=3.0, at_least=0.2),), enough=300),
+    "Outcome": lambda: Outcome(
+        value=0.7, losses=(Loss(factor=3.0, at_least=0.2),), enough=300, groups=(LONG, "two")
+    ),
     "Verdict": lambda: evaluation().verdict,
     "Diagnosis": diagnosis,
     "Difference": lambda: Difference(
@@ -218,9 +221,9 @@ MAKE = {
     "HeldOutLogRatios": held_out,
     "Measured": lambda: Measured(
         scores={"a.b": Score(value=0.5)}, provenance={"seed": 0},
-        curve=MeasuredCurve(estimate=estimate(), band=estimate().with_band()),
+        curve=MeasuredCurve.of(estimate()),
     ),
-    "MeasuredCurve": lambda: MeasuredCurve(estimate=estimate(), band=estimate().with_band()),
+    "MeasuredCurve": lambda: MeasuredCurve.of(estimate(), certificate=estimate().curve),
     "Moments": lambda: Moments.of(REAL),
     "OwnNeighbors": lambda: own_neighbors(REAL, ranks=2, progress=False),
     "PRCurve": lambda: estimate().with_band(),

@@ -43,16 +43,19 @@ def test_recall_is_on_x_and_precision_on_y():
     assert (x[corner], y[corner]) == pytest.approx((0.5, 1.0))  # the breakpoint is drawn
 
 
-def test_headline_points_lie_on_the_curve():
-    ax = PRCurveDisplay(curve((0.5, 0.5), (0.7, 0.3))).plot().ax_
-    points = [
-        line.get_xydata()[0]
+@pytest.mark.parametrize(("given", "lam"), [({}, 2.0), ({"": 0.8}, 0.8)])
+def test_headline_points_lie_on_the_curve_around_its_balanced_slope(given, lam):
+    """That of the highest F-score, unless an estimate knows it."""
+    drops = curve((0.5, 0.5), (1.0, 0.0))
+    ax = PRCurveDisplay(drops, balanced=given).plot().ax_
+    points = {
+        line.get_marker(): line.get_xydata()[0]
         for line in ax.get_lines()
         if line.get_marker() in "^>" and line.get_xydata().size
-    ]
-    expected = curve((0.5, 0.5), (0.7, 0.3))
-    np.testing.assert_allclose(points[0], (expected.recall(20.0), expected.precision(20.0)))
-    np.testing.assert_allclose(points[1], (expected.recall(0.4), expected.precision(0.4)))
+    }
+    for marker, slope in (("^", 1.5 * lam), (">", lam / 1.5)):
+        expected = (drops.recall(slope), drops.precision(slope))
+        np.testing.assert_allclose(points[marker], expected)
 
 
 def test_headline_can_be_left_out():

@@ -170,7 +170,7 @@ def test_the_page_of_a_sweep_draws_a_path_and_marks_its_points(results):
     hollow = sum(not point.is_pareto for point in results["sweep"].points)
     assert page.count('class="hollow"') == hollow == 1
     assert page.count('class="name best"') == 1
-    assert "Take all (largest area)." in page
+    assert "all has the largest area." in page
     assert "tradeoff sweep --real REAL --generated VALUE=GENERATED …" in page
 
 
@@ -183,7 +183,7 @@ def test_the_page_of_a_published_curve_has_no_intervals(tmp_path):
     assert "Numbers of the curve" in text
     assert "Limits of all slopes" not in text
     header, first = str(found).splitlines()[2:4]
-    assert (header.split(), first.split()[0]) == (["score"], "prd.f_8")  # no column of meanings
+    assert (header.split(), first.split()[0]) == (["value"], "prd.f_8")  # no column of meanings
 
 
 def test_filtering_is_shown_only_where_it_is_measured_that_precision_is_lost(results):
@@ -200,8 +200,8 @@ def test_filtering_is_shown_only_where_it_is_measured_that_precision_is_lost(res
 
 def test_a_comparison_says_what_its_numbers_and_differences_are(results):
     text = str(results["comparison"])
-    assert text.count("λ: precision at λ = 20 is lowered only by regions") == 1
-    assert text.count("difference: computed from the curves as counted") == 1
+    assert text.count("at most: guaranteed with 95% confidence") == 1
+    assert text.count("difference: computed from curves before they are smoothed") == 1
 
 
 def test_differences_are_shares_and_p_values_are_not_zero(results):

@@ -91,16 +91,19 @@ def test_commands(tmp_path):
     assert len(ids) == 600
     assert sum(int(i.removeprefix("pool.npy[")[:-1]) < 600 for i in ids) > 580
     header, before, after = (line.split("\t") for line in done.stdout.splitlines())
-    assert header[2:] == ["precision at λ = 20", "recall at λ = 0.4"]
-    assert header[1].startswith("precision at λ = ")
+    assert header[1:] == ["precision", "recall", "overlap"]
     values = [[float(cell.split()[0]) for cell in row[1:]] for row in (before, after)]
-    assert values[0][0] < values[1][0]
-    assert values[0][1] < values[1][1]
+    limits = [[float(cell.rstrip(")").split()[-1]) for cell in row[1:]] for row in (before, after)]
+    assert (np.array(limits) >= values).all()
+    assert limits[0][0] < values[1][0]  # precision rises beyond what was possible before
+    assert values[0][2] < values[1][2]
     curves = {
         name: PRCurve.from_json(json.dumps(fields))
         for name, fields in json.loads(files["curves.json"].read_text()).items()
     }
-    assert curves["after"].precision(20.0) == pytest.approx(values[1][1], abs=1e-3)
+    assert [one.precision(1.0) for one in curves.values()] == pytest.approx(
+        [values[0][2], values[1][2]], abs=1e-3
+    )
     assert curves["before"].precision(20.0) < 0.6
     assert files["curves.png"].stat().st_size > 10_000
     lost = tradeoff(
@@ -111,11 +114,11 @@ def test_commands(tmp_path):
     assert len(shown.stdout.splitlines()) in (99, 100, 101)
     plan = tradeoff("budget", *sources, *options)
     header, *rows = [line.split("\t") for line in plan.stdout.splitlines()]
-    assert header[0] == "draws"
+    assert header[:4] == ["draws", "precision", "recall", "overlap"]
     assert header[-1] == "jensen-shannon"
     assert {len(row) for row in rows} == {len(header)}
     assert [row[0] for row in rows][:4] == ["1", "1.25", "1.5", "2"]
-    one, two = (float(rows[i][2].split()[0]) for i in (0, 3))
+    one, two = (float(rows[i][1].split()[0]) for i in (0, 3))
     assert two > one + 0.3  # precision doubles with two draws
     assert all(float(row[-1]) >= 0 for row in rows)
     assert "the area under the curve hardly grows" in plan.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -20,6 +19,7 @@ from tradeoff.cli.options import (
 
 if TYPE_CHECKING:
     from tradeoff.curves.estimate import CurveEstimate
+    from tradeoff.inference.losses import Losses
     from tradeoff.sampling import Plan
 
 __all__ = ["run"]
@@ -41,7 +41,6 @@ def run(
     from tradeoff.core.divergence import JensenShannon
     from tradeoff.curves.estimate import estimate_curve
     from tradeoff.curves.repeats import check_distinct
-    from tradeoff.inference.losses import judged_factor
     from tradeoff.samples import Pair
     from tradeoff.sampling import plan_budget
 
@@ -57,8 +56,11 @@ def run(
         progress=not quiet,
     )
     plan = plan_budget(estimate.held_out)
-    shown = {f"{budget:g}": partial(_shown, estimate, plan, budget) for budget in plan.budgets}
-    header, rows = trade_off_table(shown, judged_factor(estimate.held_out))
+    shown = {
+        f"{budget:g}": (plan.curve(budget), _losses(estimate, plan, budget))
+        for budget in plan.budgets
+    }
+    header, rows = trade_off_table(shown)
     # A lower bound of a divergence may be negative, and says nothing then.
     left = np.maximum(plan.divergence(JensenShannon()), 0.0)
     rows = [(*row, f"{value:.3f}") for row, value in zip(rows, left, strict=True)]
@@ -68,15 +70,12 @@ def run(
     typer.echo(few if plan.enough > 1.0 else none, err=True)
 
 
-def _shown(
-    estimate: CurveEstimate, plan: Plan, budget: float, kind: str, lam: float
-) -> tuple[float, float, float]:
-    """Precision or recall under a budget with its limits, which know copies."""
-    from tradeoff.inference import curve_interval
+def _losses(estimate: CurveEstimate, plan: Plan, budget: float) -> Losses:
+    """What is established under a budget, which knows copies."""
+    from tradeoff.inference.losses import established_losses
 
-    groups, held_out = estimate.groups, plan.held_out[budget]
+    groups = estimate.groups
     if groups.generated is not None:
         keeps = plan.rules[budget].acceptance(estimate.held_out.generated) > 0
         groups = groups._replace(generated=groups.generated[keeps])
-    limits = curve_interval(held_out, [lam], groups=groups)
-    return limits.around(held_out.curve().clipped(), kind)
+    return established_losses(plan.held_out[budget], groups=groups)

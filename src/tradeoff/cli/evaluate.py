@@ -24,6 +24,7 @@ from tradeoff.cli.options import (
     Quiet,
     Real,
     Report,
+    Verbose,
     Workers,
     check_output,
     explained_settings,
@@ -53,6 +54,7 @@ def run(
     out: Out = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
     fail_under: FailUnder = None,
     fail_over: FailOver = None,
     engine: EngineName = None,
@@ -91,7 +93,7 @@ def run(
             typer.echo(printable(finding.sentence))
         print_warnings(result)
     else:
-        print_result(result)
+        print_result(result, page=report, verbose=verbose)
     write_result(
         result,
         EvaluationDisplay,
@@ -112,7 +114,7 @@ def _passes(result: Evaluation, under: dict[str, float], over: dict[str, float])
         for key, limit in gates.items():
             score = result[key]
             fails = not (score.value >= limit if word == "below" else score.value <= limit)
-            text = f"{score.value_text} {score.interval_text}".rstrip()
+            text = score.text
             told = f"{text} is {word} {limit:g}" if fails else f"{text} is not {word} {limit:g}"
             if not score.is_known:
                 fails, told = True, f"{text} could not be estimated"

@@ -58,7 +58,6 @@ def run(
 ) -> None:
     """Choose the best of a pool of generated samples."""
     from tradeoff.cli.output import print_table, trade_off_table
-    from tradeoff.inference.losses import judged_factor
     from tradeoff.sampling import filter_pool
     from tradeoff.sampling.pool import check_amount
 
@@ -85,14 +84,16 @@ def run(
     if plot is not None:
         from tradeoff.report import PRCurveDisplay
 
-        PRCurveDisplay({name: estimate.curve for name, estimate in both.items()}).save(plot)
+        balanced = {name: estimate.balance.lam for name, estimate in both.items()}
+        shown = {name: estimate.curve for name, estimate in both.items()}
+        PRCurveDisplay(shown, balanced=balanced).save(plot)
     lines = "".join(f"{printable(name)}\n" for name in names)
     if ids is None:
         typer.echo(lines, nl=False)
     else:
         with replacing(ids) as fresh:
             fresh.write_text(lines, encoding="utf-8")
-        shown = {word: estimate.shown for word, estimate in both.items()}
-        print_table(*trade_off_table(shown, judged_factor(found.before.held_out)))
+        rows = {word: (estimate.curve, estimate.losses()) for word, estimate in both.items()}
+        print_table(*trade_off_table(rows))
         typer.echo("" if quiet else f"{_NOTE}\n", err=True, nl=False)
     typer.echo(f"kept {len(names):,} of {len(pool.ids):,}", err=True)

@@ -49,6 +49,7 @@ __all__ = [
     "Quiet",
     "Real",
     "Report",
+    "Verbose",
     "Workers",
     "check_output",
     "embed_sources",
@@ -125,6 +126,9 @@ Overwrite = Annotated[
     typer.Option(
         "--overwrite", help="Replace files of an earlier run; inputs are never overwritten."
     ),
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Print the exact statements behind the verdict, too.")
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress; print findings, and warnings on stderr.")

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tradeoff.comparison import Comparison, Sweep
+    from tradeoff.core.curve import PRCurve
     from tradeoff.evaluation import Evaluation
+    from tradeoff.inference.losses import Losses
     from tradeoff.report.blocks import Sentences, Table
 
 __all__ = [
@@ -29,15 +31,24 @@ __all__ = [
 _STYLES = {"warning": "yellow", "broken": "yellow"}
 
 
-def print_result(result: Evaluation | Comparison | Sweep) -> None:
-    """Everything that is said of a result: styled on a terminal, plain text in a pipe."""
-    from tradeoff.report.blocks import Notes, Table, blocks_of
+def print_result(
+    result: Evaluation | Comparison | Sweep, *, page: Path | None = None, verbose: bool = False
+) -> None:
+    """Everything that is said of a result: styled on a terminal, plain text in a pipe.
 
+    Args:
+        result: The result.
+        page: File of the page that is written.
+        verbose: Whether exact statements are printed, too.
+    """
+    from tradeoff.report.blocks import Notes, Table, blocks_of, lines_of
+
+    blocks = blocks_of(result, page="" if page is None else str(page), verbose=verbose)
     if not sys.stdout.isatty():
-        typer.echo(str(result))
+        typer.echo(lines_of(blocks))
         return
     console, hidden = _console(), set[str]()
-    for number, block in enumerate(blocks_of(result)):
+    for number, block in enumerate(blocks):
         if number:
             console.print()
         if isinstance(block, Table):
@@ -58,27 +69,20 @@ def print_warnings(evaluation: Evaluation) -> None:
 
 
 def trade_off_table(
-    curves: Mapping[str, Callable[[str, float], tuple[float, float, float]]], factor: float
+    curves: Mapping[str, tuple[PRCurve, Losses]],
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header, and a row for each curve: precision at a factor, and the headline.
+    """Header, and a row for each curve: its headline, with what is guaranteed of the truth.
 
     Args:
-        curves: For each row, a function of "precision" or "recall" and a slope that returns the
-            value and its limits.
-        factor: Slope at which a loss of precision shows.
+        curves: For each row, a shown curve and what is established of its losses.
     """
-    from tradeoff.inference import policy
+    from tradeoff.metrics.curve import headline_scores
 
-    columns = (
-        ("precision", factor),
-        ("precision", policy.PRECISION_LAM),
-        ("recall", policy.RECALL_LAM),
-    )
     rows = []
-    for name, shown in curves.items():
-        found = [shown(kind, lam) for kind, lam in columns]
-        rows.append((name, *(f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in found)))
-    return ("", *(f"{kind} at λ = {lam:.2g}" for kind, lam in columns)), rows
+    for name, one in curves.items():
+        scores = headline_scores(*one)
+        rows.append((name, *(score.text for score in scores.values())))
+    return ("", "precision", "recall", "overlap"), rows
 
 
 _READABLE = 28
@@ -134,6 +138,8 @@ def write_result(
         display(result).save(plot)
     if report is not None:
         result.report(report, samples=samples, overwrite=True)
+    if written := [path for path in (report, plot, out) if path is not None]:
+        typer.echo(printable(f"Written: {', '.join(map(str, written))}"), err=True)
 
 
 def _print_block(console: Any, table: Table) -> set[str]:

@@ -2,8 +2,10 @@ r"""Two models against one reference: is one of them better, and what could have
 
 Both are counted on the same real samples in the same folds, so the difference
 :math:`D(\lambda) = \hat\alpha_1(\lambda) - \hat\alpha_2(\lambda)` has a paired variance. Fitting
-makes it vary too: each variance is the larger of the counted one, doubled near identity as in
-intervals, and the one between folds.
+makes it vary too, and folds share training data: to each counted variance, doubled near identity
+as in intervals, :math:`S^2 / (K - 1)` is added, where :math:`S^2` is the variance between the
+:math:`K` folds, and :math:`1 / (K - 1)` the ratio of held-out to training samples
+:cite:p:`nadeau2003`.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ class CurveComparison(Result):
         ...     pr_curve(real=real, generated=x, estimator="logistic") for x in (near, far)
         ... )
         >>> result = compare_curves(first, second)
-        >>> bool(result.precision[20.0].value > 0), result.curve_p_value < 0.01
+        >>> bool(result.precision[1.0].value > 0), result.curve_p_value < 0.01
         (True, True)
     """
 
@@ -95,7 +97,7 @@ def compare_curves(
     first: CurveEstimate,
     second: CurveEstimate,
     *,
-    lam: npt.ArrayLike = (policy.RECALL_LAM, 1.0, policy.PRECISION_LAM),
+    lam: npt.ArrayLike = (policy.COMMON_SLOPES["recall"], 1.0, policy.COMMON_SLOPES["precision"]),
     level: float = 0.95,
 ) -> CurveComparison:
     """Compare two models that were measured against the same real samples.
@@ -197,12 +199,12 @@ class _DifferenceProcess:
     def error(self, weights: FloatArray) -> float:
         """Standard error of a weighted sum over slopes."""
         counted = float(weights @ self.covariance @ weights)
-        return float(np.sqrt(max(counted, self._between(weights))))
+        return float(np.sqrt(counted + self._of_fits(weights)))
 
-    def _between(self, weights: FloatArray) -> float:
-        """Variance of the mean that the spread between folds suggests."""
+    def _of_fits(self, weights: FloatArray) -> float:
+        """Variance of the mean that fits on shared samples add."""
         values = self.by_fold @ weights
-        return float(values.var(ddof=1) / values.size) if values.size > 1 else 0.0
+        return float(values.var(ddof=1) / (values.size - 1)) if values.size > 1 else 0.0
 
     def test(self, weights: FloatArray, level: float) -> TestedDifference:
         value, error = float(weights @ self.value), self.error(weights)

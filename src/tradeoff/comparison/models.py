@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -31,17 +31,18 @@ from tradeoff.evaluation.result import (
     read_saved,
 )
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.inference import policy
 from tradeoff.settings import Keywords, Settings, with_keywords
 
 __all__ = ["Comparison", "Difference", "compare"]
 
-_COMPARED = ("curve.precision", "curve.recall", "curve.area")
-_WORDS = {
-    "curve.precision": "higher precision",
-    "curve.recall": "higher recall",
+_COMPARED = {
+    "curve.overlap": "a larger overlap",
+    "curve.f_score": "a higher F-score",
     "curve.area": "a larger area",
 }
+"""What is tested, in the order in which it is told: a model's precision and recall are read at its
+own balanced slope, so they are shown side by side and not ranked."""
+_SHOWN = 0.005  # what two digits show
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,7 @@ class Difference(Result):
     Example:
         >>> from tradeoff.comparison.models import Difference
         >>> found = Difference(
-        ...     first="A", second="B", key="curve.recall",
+        ...     first="A", second="B", key="curve.overlap",
         ...     value=0.2, low=0.1, high=0.3, p_value=1e-4, resolvable=0.16,
         ... )
         >>> found.value
@@ -95,11 +96,11 @@ class Comparison(Paged, Result):
         >>> models = {"good": rng.normal(0, 1, (1000, 2)), "far": rng.normal(2, 1, (1000, 2))}
         >>> options = {"metrics": ("curve",), "estimator": "logistic", "diagnose": False}
         >>> result = compare(real=real, generated=models, progress=False, **options)
-        >>> result.verdicts[0].partition(" (")[0]
-        'good has higher precision than far'
+        >>> result.verdicts[0].partition(":")[0]
+        'good is better than far'
     """
 
-    _version = 4
+    _version = 5
     _derived = ("verdicts",)
 
     evaluations: Mapping[str, Evaluation]
@@ -117,19 +118,14 @@ class Comparison(Paged, Result):
         found = []
         for pair in combinations(self.evaluations, 2):
             both = [d for d in self.differences if (d.first, d.second) == pair]
-            parts = [_found(d) for d in both if d.p_value < 1.0 - level]
-            parts += [
-                _not_found(d) for d in both if d.p_value >= 1.0 - level and d.key != "curve.area"
-            ]
-            sentence = "; ".join(parts or [self._why_not(*pair)]) + "."
-            found.append(re.sub(r"^the (?=\w+ of )", "The ", sentence))  # but not a name
+            found.append(_told(both, 1.0 - level) if both else f"{self._why_not(*pair)}.")
         return tuple(found)
 
     def _why_not(self, first: str, second: str) -> str:
         for name in (first, second):
             if "curve.recall" in self[name].scores and self[name].curve is None:
                 return (
-                    f"the curves of {first} and {second} cannot be compared, because {name} "
+                    f"The curves of {first} and {second} cannot be compared, because {name} "
                     "repeats too few distinct samples"
                 )
         return f"{first} and {second} are not compared, because no curve was measured"
@@ -293,11 +289,7 @@ def _differences(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[
     found = []
     for first, second in pairs:
         result = compare_curves(estimates[first], estimates[second], level=joint)
-        differences = (
-            result.precision[policy.PRECISION_LAM],
-            result.recall[policy.RECALL_LAM],
-            result.area,
-        )
+        differences = (result.precision[1.0], result.f_score, result.area)
         for key, difference in zip(_COMPARED, differences, strict=True):
             found.append(
                 Difference(
@@ -327,22 +319,32 @@ def _corrected(found: list[Difference]) -> tuple[Difference, ...]:
     )
 
 
-def _not_found(found: Difference) -> str:
-    word = found.key.partition(".")[2]
-    return (
-        f"the {word} of {found.first} and {found.second} cannot be told apart with this many "
-        f"samples (a difference of {found.resolvable:.3f} would be found in 9 of 10 runs)"
-    )
+def _told(both: Sequence[Difference], risk: float) -> str:
+    """Which of two models is better, and by how much; or that it cannot be told."""
+    first, second = both[0].first, both[0].second
+    clear = [one for one in both if one.p_value < risk]
+    signs = {one.value > 0 for one in clear}
+    if not clear:
+        return (
+            f"{first} and {second} cannot be told apart with this many samples; a difference in "
+            f"overlap above {both[0].resolvable:.2g} would be found nine times in ten."
+        )
+    if len(signs) == 1:
+        better, worse = (first, second) if signs.pop() else (second, first)
+        parts = [f"{_COMPARED[one.key]}, {_size(one)}" for one in clear]
+        return f"{better} is better than {worse}: {'; '.join(parts)}."
+    parts = [
+        f"{one.first if one.value > 0 else one.second} has {_COMPARED[one.key]}, {_size(one)}"
+        for one in clear
+    ]
+    return f"{'; '.join(parts)}."
 
 
-def _found(found: Difference) -> str:
-    better, worse = (found.first, found.second) if found.value > 0 else (found.second, found.first)
-    low, high = (found.low, found.high) if found.value > 0 else (-found.high, -found.low)
-    value, high = min(abs(found.value), 1.0), min(high, 1.0)
-    return (
-        f"{better} has {_WORDS[found.key]} than {worse} "
-        f"(difference {value:.3f} [{low:.3f}, {high:.3f}])"
-    )
+def _size(found: Difference) -> str:
+    """The size of a difference with its lower limit."""
+    low = found.low if found.value > 0 else -found.high
+    value = f"{min(abs(found.value), 1.0):.2f}"
+    return f"+{value} (at least {low:.2f})" if low >= _SHOWN else f"+{value}"
 
 
 def _as_folder(name: str) -> str:

@@ -39,9 +39,9 @@ class SweepPoint(Result):
 
     Args:
         value: The value, as text.
-        precision: Precision at λ = 20.
+        precision: Precision at λ = 1.5, for all values the same.
         precision_limits: Lower and upper limit; all limits of a sweep hold together.
-        recall: Recall at λ = 0.4.
+        recall: Recall at λ = 1/1.5.
         recall_limits: Lower and upper limit.
         area: Area under the curve.
         is_pareto: Whether no other value has at least as much of both, and more of one.
@@ -120,7 +120,7 @@ class Sweep(Paged, Result):
                     f"{self.best} is closest, with {reached:.3f}."
                 )
             else:
-                found.append(f"Take {self.best} ({self.goal}).")
+                found.append(f"{self.best} has the {self.goal}.")
             others = [value for value in self.alike if value != self.best]
             if others:
                 alike = ", ".join(others)
@@ -281,7 +281,7 @@ def _points(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[Sweep
     """All values with limits that hold together."""
     joint = 1.0 - (1.0 - level) / (2 * len(estimates))
     shown = {
-        name: [estimate.shown(kind, lam, level=joint) for kind, lam in policy.HEADLINE.items()]
+        name: [estimate.shown(kind, lam, level=joint) for kind, lam in policy.COMMON_SLOPES.items()]
         for name, estimate in estimates.items()
     }
     places = {name: (precision[0], recall[0]) for name, (precision, recall) in shown.items()}

@@ -27,7 +27,7 @@ __all__ = ["BAND_SLOPES", "BUCKETS", "COUNTED_SLOPES", "HeldOutCounts", "count_e
 BAND_SLOPES = np.geomspace(1 / 20, 20, 121)
 """Slopes at which bands are computed and whole curves are compared."""
 _FURTHER = np.geomspace(20, 100, 34)[1:]
-_NAMED = np.array([0.4, 1.0, 2.0, 5.0, 10.0, 20.0])
+_NAMED = np.array([0.4, 1.0, 1.5, 2.0, 5.0, 10.0, 20.0])
 COUNTED_SLOPES: npt.NDArray[np.float64] = np.unique(
     np.concatenate((BAND_SLOPES, _FURTHER, 1 / _FURTHER, _NAMED, 1 / _NAMED)).round(12)
 )

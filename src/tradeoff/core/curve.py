@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from tradeoff._registry import resolve
 from tradeoff._validation import FloatArray, check_lam, check_positive, check_shares, same_kind
@@ -33,6 +34,7 @@ __all__ = ["PRCurve", "clip", "curve_of_atoms", "tighten"]
 _ROUNDING = 1e-12
 _SMALLEST_WEIGHT = 1e-100
 _LARGEST = 1e300
+_BEYOND = np.geomspace(1.25, 100.0, 20)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -124,6 +126,29 @@ class PRCurve(PiecewiseLinear):
         outermost = [self.intercepts[0], self.slopes[-1] / s2]
         at_ends = np.concatenate((from_left, from_right, outermost))
         return float((1 + s2) * at_ends.max())
+
+    @property
+    def balanced_slope(self) -> float:
+        r"""The slope of the highest :math:`F_1`, the one closest to 1 if there are several.
+
+        From here on a model that only omits has all its precision, and up to here one that only
+        invents has all its recall. The outermost slopes are those of the first and last piece.
+
+        Example:
+            >>> from tradeoff import RatioProfile
+            >>> RatioProfile.from_masses(p=[0.5, 0.5], q=[1.0, 0.0]).curve().balanced_slope
+            2.0
+        """
+        lam = self.breakpoints
+        if not lam.size:
+            return 1.0
+        score = np.minimum(self.precision(lam), np.minimum(1.0, lam)) / (1.0 + lam)
+        # Between breakpoints it is monotone, and constant where both terms of a piece are equal.
+        inside = bool(lam[0] <= 1.0 <= lam[-1])
+        if inside and min(self.precision(1.0), 1.0) / 2.0 >= score.max() - _ROUNDING:
+            return 1.0
+        best = lam[score >= score.max() - _ROUNDING]
+        return float(best[np.abs(np.log(best)).argmin()])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve with its band, and return the display.
@@ -256,19 +281,20 @@ class PRCurve(PiecewiseLinear):
     def clipped(self) -> PRCurve:
         r"""The curve clipped at :math:`\min(1, \lambda)` and made monotone, as it is shown.
 
-        Held-out counts jump and may exceed what any two distributions attain. Clipping lowers them
-        where they do. Then precision is replaced by its largest value at smaller slopes, and
-        recall by its largest value at greater ones, which only raises them. Bands are left out.
+        Held-out counts jump, and may exceed what any two distributions attain. Where precision
+        falls with λ, or recall rises, pieces are averaged (isotonic regression), so that noise is
+        not taken for precision; what is left of a jump is leveled up. Bands are left out.
 
         Example:
             >>> from tradeoff import HeldOutLogRatios
             >>> raw = HeldOutLogRatios(real=[0.5, -0.2], generated=[0.3, -0.4]).curve()
             >>> raw.precision(4.0), raw.clipped().precision(4.0)
             (1.0, 1.0)
-            >>> round(raw.precision(1.1), 2), raw.clipped().precision(1.1)
-            (1.05, 1.0)
+            >>> round(raw.precision(1.1), 2), round(raw.clipped().precision(1.1), 2)
+            (1.05, 0.96)
         """
-        return clip(replace(self, lower=None, upper=None))
+        curve = _averaged(replace(self, lower=None, upper=None))
+        return clip(_averaged(curve.swap()).swap())
 
     def tightened(self) -> PRCurve:
         r"""The lowest upper bound of a true curve that an upper bound implies.
@@ -325,7 +351,8 @@ def _capped(curve: Curve) -> Curve:
     inner = np.sqrt(knots[:-1]) * np.sqrt(knots[1:])
     last = min(2.0 * float(knots[-1]), sys.float_info.max)
     middle = np.concatenate(([0.5 * knots[0]], inner, [last]))
-    below = a[piece] + b[piece] * middle <= np.minimum(1.0, middle)
+    with np.errstate(over="ignore"):
+        below = a[piece] + b[piece] * middle <= np.minimum(1.0, middle)
     return replace(
         curve,
         breakpoints=knots,
@@ -334,6 +361,36 @@ def _capped(curve: Curve) -> Curve:
         max_precision=min(1.0, curve.max_precision),
         max_recall=min(1.0, curve.max_recall),
     )
+
+
+def _averaged(curve: Curve) -> Curve:
+    r"""The curve with neighboring pieces of falling precision replaced by their mean.
+
+    A piece counts as its mean over :math:`\log\lambda` does, and weighs its width over the
+    variance of a count, which grows as :math:`1 + \lambda^2`. The two outermost pieces stay, from
+    a hundred times beyond the last breakpoint on.
+    """
+    if curve.breakpoints.size < 2:
+        return curve
+    first, last = curve.breakpoints[[0, -1]]
+    farthest = min(_LARGEST / last, _LARGEST * first)
+    beyond = _BEYOND[farthest > _BEYOND]
+    lam = np.concatenate((first / beyond[::-1], curve.breakpoints, last * beyond))
+    a, b = (
+        np.concatenate((np.repeat(v[0], beyond.size), v, np.repeat(v[-1], beyond.size)))
+        for v in (curve.intercepts, curve.slopes)
+    )
+    left, right = lam[:-1], lam[1:]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        width = np.log(right) - np.log(left)
+        mean = a[1:-1] + b[1:-1] * np.where(width > 0, (right - left) / width, left)
+        weight = np.maximum(width / (1.0 + left * right), _SMALLEST_WEIGHT)
+    if not np.isfinite(mean).all():
+        return curve
+    levels = isotonic_regression(mean, weights=weight)
+    pooled = np.repeat(np.diff(levels.blocks) > 1, np.diff(levels.blocks))
+    a[1:-1], b[1:-1] = np.where(pooled, levels.x, a[1:-1]), np.where(pooled, 0.0, b[1:-1])
+    return replace(curve, breakpoints=lam, intercepts=a, slopes=b)
 
 
 def _rising(curve: Curve) -> Curve:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._result import Result
@@ -11,10 +12,9 @@ from tradeoff._sides import Sides
 from tradeoff.core.counts import BAND_SLOPES, HeldOutCounts
 from tradeoff.core.curve import PRCurve
 from tradeoff.exceptions import UndefinedError
-from tradeoff.inference import policy
 from tradeoff.inference.certificate import certify
 from tradeoff.inference.intervals import curve_interval
-from tradeoff.inference.losses import established_losses
+from tradeoff.inference.losses import balance_of, established_losses
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tradeoff.core.divergence import Divergence
     from tradeoff.core.held_out import HeldOutLogRatios
     from tradeoff.inference.intervals import CurveInterval
-    from tradeoff.inference.losses import Losses
+    from tradeoff.inference.losses import Balance, Losses
 
 __all__ = ["CountedCurve", "EstimatedCurve"]
 
@@ -56,10 +56,15 @@ class EstimatedCurve(Result):
         """Whether samples of a side are counted in groups, or are copies."""
         raise NotImplementedError
 
+    @cached_property
+    def balance(self) -> Balance:
+        """The balanced slope, at 1.5 and 1/1.5 times of which precision and recall are read."""
+        return balance_of(self.held_out, groups=self.groups)
+
     @property
     def headline(self) -> dict[str, float]:
-        """Precision at λ = 20 and recall at λ = 0.4, by the keys that they have in every result."""
-        return policy.headline_of(self.curve)
+        """Precision, recall and overlap, by the keys that they have in every result."""
+        return self.balance.headline(self.curve)
 
     def interval(
         self, lam: npt.ArrayLike, *, level: float = 0.95, simultaneous: bool = False

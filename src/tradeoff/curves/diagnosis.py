@@ -2,9 +2,10 @@ r"""What an estimator sees of losses that are known: real against real, with and
 
 A held-out curve is an upper bound of precision and recall, and how close it is depends on features,
 estimator and sample size. In the baseline, one random part of the real samples against the other,
-nothing may be established.
-Controls withhold whole groups of real samples (classes, or clusters where there are no classes)
-from one side: what is established of these losses says which losses would not have been missed.
+nothing may be established. Controls withhold whole groups of real samples (classes, or clusters
+where there are no classes) from one side, as a model does that misses them; with both sides
+exchanged, as one does that invents them. A size is stated only if such a loss would be established
+four times in five, so that one lucky draw is not enough.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from tradeoff._validation import check_seed
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
-from tradeoff.inference.losses import judged_factor
 from tradeoff.ratio.base import Projection
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.samples import Pair, Side
@@ -39,7 +39,7 @@ _FIRST, _SMALLER, _LARGER = 0.2, 0.1, 0.4  # shares to withhold
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Control(Result):
-    """A known loss of recall: real against real, without some groups on one side.
+    """A known loss: real against real, without some groups on one side.
 
     Args:
         share: Share of real samples in the groups that were withheld.
@@ -64,13 +64,18 @@ class Control(Result):
 
     @property
     def seen(self) -> float:
-        """How much of the loss recall shows at its headline slope."""
-        return 1.0 - self.estimate.curve.recall(policy.RECALL_LAM)
+        """How much of the loss recall shows."""
+        return 1.0 - self.estimate.headline["curve.recall"]
 
     @property
     def is_established(self) -> bool:
         """Whether a loss of recall is established."""
         return bool(self.estimate.losses(level=self.level).recall)
+
+    @property
+    def is_reliable(self) -> bool:
+        """Whether a loss like this one would be established four times in five."""
+        return self.is_established and self.strength >= policy.CONTROL_POWER
 
     @property
     def count(self) -> float:
@@ -80,8 +85,8 @@ class Control(Result):
 
     @property
     def strength(self) -> float:
-        """The loss that is seen where recall is judged, over the smallest that is established."""
-        lam = 1.0 / judged_factor(self.estimate.held_out)
+        """The loss that is seen where recall is tested, over the smallest that is established."""
+        lam = 1.0 / self.estimate.balance.factor("recall")
         value = self.estimate.raw.recall(lam)
         above = float(self.estimate.interval([lam], level=self.level).recall[0, 1]) - value
         return (1.0 - value) / above
@@ -89,7 +94,7 @@ class Control(Result):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis(Result):
-    """Baseline curve of real against real samples, and controls with known losses of recall.
+    """Baseline curve of real against real samples, and controls with known losses.
 
     Args:
         baseline: Curve of one part of the real samples against the other.
@@ -101,7 +106,7 @@ class Diagnosis(Result):
         >>> rng = np.random.default_rng(0)
         >>> real, generated = rng.normal(0, 1, (2000, 2)), rng.normal(1, 1, (2000, 2))
         >>> found = diagnose(real=real, generated=generated, estimator="trees", progress=False)
-        >>> found.baseline.losses().difference is None, found.smallest_established
+        >>> found.baseline.losses().difference is None, found.smallest_reliable
         (True, 0.1...)
     """
 
@@ -109,17 +114,17 @@ class Diagnosis(Result):
     controls: tuple[Control, ...]
 
     def __str__(self) -> str:
-        lines = [f"{'withheld':>10}  {'seen':>6}  {'established':>11}"]
+        lines = [f"{'withheld':>10}  {'seen':>6}  {'found 4 in 5':>12}"]
         for control in self.controls:
-            found = "yes" if control.is_established else "no"
-            lines.append(f"{control.share:>10.1%}  {control.seen:>6.1%}  {found:>11}")
+            found = "yes" if control.is_reliable else "no"
+            lines.append(f"{control.share:>10.1%}  {control.seen:>6.1%}  {found:>12}")
         return "\n".join([self.sentence, *lines])
 
     @property
-    def smallest_established(self) -> float | None:
-        """The smallest share that was established, if no larger one was missed."""
-        missed = max((c.share for c in self.controls if not c.is_established), default=0.0)
-        found = [c.share for c in self.controls if c.is_established and c.share > missed]
+    def smallest_reliable(self) -> float | None:
+        """The smallest share that is found four times in five, if no larger one is missed."""
+        missed = max((c.share for c in self.controls if not c.is_reliable), default=0.0)
+        found = [c.share for c in self.controls if c.is_reliable and c.share > missed]
         return min(found, default=None)
 
     @property
@@ -143,20 +148,19 @@ class Diagnosis(Result):
     def sentence(self) -> str:
         """What was planted, and what was seen of it."""
         if not self.controls:
-            return "Recall was not tested: the real samples form too few groups."
+            return "No loss was planted: the real samples form too few groups."
         planted = "; ".join(
             f"{control.share:.0%} withheld, {max(control.seen, 0.0):.0%} detected"
             for control in sorted(self.controls, key=lambda control: control.share)
         )
-        smallest = self.smallest_established
+        smallest = self.smallest_reliable
         outcome = (
-            "none was established"
+            "none would be found four times in five"
             if smallest is None
-            else f"the smallest that was established is {smallest:.0%}"
+            else f"the smallest that would be found four times in five is {smallest:.0%}"
         )
         return (
-            f"Recall was tested with {self.controls[0].groups} of real samples withheld: "
-            f"{planted}; {outcome}."
+            f"Tested with {self.controls[0].groups} of real samples withheld: {planted}; {outcome}."
         )
 
 
@@ -176,7 +180,7 @@ def diagnose(
     All are measured as in :func:`~tradeoff.curves.pr_curve`.
 
     The real samples are divided in two by their content. Groups of them are withheld from one part:
-    a fifth, and then a tenth if that is established and two fifths if not.
+    a fifth, and then a tenth if that would be found four times in five, and two fifths if not.
 
     Args:
         real: Features of real samples, shape (n, d).
@@ -250,7 +254,7 @@ def diagnose_pair(
             return Control(share=withheld, groups=groups.kind, estimate=found, level=level)
 
         baseline, first = measure(rest, part), control(_FIRST)
-        second = control(_SMALLER if first.is_established else _LARGER)
+        second = control(_SMALLER if first.is_reliable else _LARGER)
         planted = (c for c in (first, second) if 0.0 < c.share <= policy.MOST_WITHHELD)
         return Diagnosis(baseline=baseline, controls=tuple(planted))
 

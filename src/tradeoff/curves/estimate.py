@@ -194,7 +194,7 @@ def pr_curve(
         >>> generated = rng.normal(-3, 1, (1000, 1))
         >>> estimate = pr_curve(real=real, generated=generated, estimator="logistic")
         >>> {name: round(value, 1) for name, value in estimate.headline.items()}
-        {'curve.precision': 1.0, 'curve.recall': 0.5}
+        {'curve.precision': 1.0, 'curve.recall': 0.5, 'curve.overlap': 0.5}
     """
     pair = Pair.of(
         real=real,

@@ -18,6 +18,7 @@ from tradeoff.evaluation.findings import (
 )
 from tradeoff.evaluation.result import Evaluation, SampleValues
 from tradeoff.evaluation.verdict import verdict_of
+from tradeoff.explain.classes import lost_classes
 from tradeoff.explain.explain import explain_pair
 from tradeoff.inference import policy
 from tradeoff.metrics.curve import curve_scores
@@ -91,14 +92,14 @@ def assemble_counted(context: Context, state: CountingState) -> Evaluation:
     kept = Sides(*(side.sampled for side in state.sides))
     explains = settings.explain and min(one.keys.size for one in kept) >= policy.FEWEST_CONTROLLED
     estimate = state.result()
-    curve = MeasuredCurve(
-        estimate=estimate,
-        band=estimate.with_band(level=settings.level),
+    curve = MeasuredCurve.of(
+        estimate,
+        level=settings.level,
         certificate=None if estimate.is_grouped else estimate.certificate(level=settings.level),
         single=_kept_estimate(kept, halves=True) if explains else None,
     )
     keys = [key for key in resolve_keys(settings.metrics or ()) if key != FRECHET]
-    scores = curve_scores(keys, curve, settings.level)
+    scores = curve_scores(keys, curve)
     if (moments := state.moments()) is not None:
         distance = frechet_distance(real=moments.real, generated=moments.generated)
         scores[FRECHET] = Score(value=distance)
@@ -128,7 +129,7 @@ def _assembled(
     pair: Pair | None = None,
 ) -> Evaluation:
     settings, found = context.settings, measured.curve
-    verdict = None if found is None else verdict_of(found, sizes, settings.level)
+    verdict = None if found is None else verdict_of(found, sizes)
     warnings = warnings_of(measured, settings, sizes, columns)
     if pair is not None:
         warnings += near_copy_warnings(verdict, pair, settings)
@@ -137,13 +138,19 @@ def _assembled(
         explanation = explain_pair(
             *looked_at,
             found.single,
-            losses=found.estimate.losses(level=settings.level),
+            losses=found.losses,
             sources=context.sources,
             encoder=context.embedder,
             estimator=settings.estimator,
             level=settings.level,
             seed=settings.seed,
         )
+    if verdict is not None and found is not None:
+        if explanation is not None:
+            verdict = verdict.named(explanation.established)
+        elif pair is not None and isinstance(found.estimate, CurveEstimate):
+            lost = lost_classes(pair, found.estimate, found.losses, seed=settings.seed)
+            verdict = verdict.named(lost)
     return Evaluation(
         scores=measured.scores,
         verdict=verdict,

@@ -28,7 +28,8 @@ class Finding(Result):
     """What a number shows.
 
     Args:
-        name: Precision lost, recall lost, difference, contradiction, memorized or repeats itself.
+        name: No overlap, precision lost, recall lost, proportions, difference, contradiction,
+            memorized or repeats itself.
         sentence: What was found.
         advice: What to do next.
 
@@ -69,32 +70,38 @@ def _losses(verdict: Verdict | None) -> Iterator[Finding]:
     if verdict is None:
         return
     advice = _advice(verdict)
+    if verdict.name in ("no overlap", "proportions", "difference"):
+        yield Finding(verdict.name, verdict.sentences[0], advice.get(verdict.name, ""))
     for kind, sentence in verdict.lost.items():
-        yield Finding(f"{kind} lost", sentence, advice.get(kind, ""))
-    if verdict.difference is not None and not verdict.lost:
-        more = verdict.recall.advised
-        words = f"use {more} on each side." if more else "use more samples, or a stronger encoder."
-        yield Finding("difference", verdict.sentences[0], words)
+        yield Finding(f"{kind} lost", sentence, advice.get(f"{kind} lost", ""))
+
+
+_COMPARE = "compare samples of both sides (--report page.html)."
 
 
 def _advice(verdict: Verdict) -> dict[str, str]:
-    """What to do about each kind of loss."""
-    kinds = {"precision": verdict.precision, "recall": verdict.recall}
-    shares = {
-        kind: found.losses[0].at_least if found.losses else 0.0 for kind, found in kinds.items()
-    }
+    """What to do about what was found, by its name."""
+    if verdict.name == "proportions":
+        return {"proportions": "compare the shares of classes or groups on both sides."}
+    if verdict.name == "difference":
+        more = verdict.recall.advised
+        words = f"use {more} on each side." if more else "use more samples, or a stronger encoder."
+        return {"difference": words}
+    if verdict.name == "no overlap" and len(verdict.lost) != 1:
+        return {"no overlap": f"{_COMPARE} They may have been read or scaled differently."}
+    shares = {"precision": verdict.precision.at_least, "recall": verdict.recall.at_least}
     if min(shares.values()) >= policy.SHARED_CAUSE:
         return {
-            next(iter(verdict.lost)): "compare samples of both sides (--report page.html). Most "
-            "generated samples can be told from real ones. A fault that they have in common, such "
-            "as blur, noise, or another size or range of values, lowers precision and recall "
-            "together; a low recall then does not mean that kinds of samples are missing."
+            f"{next(iter(verdict.lost))} lost": f"{_COMPARE} Most generated samples can be told "
+            "from real ones. A fault that they have in common, such as blur, noise, or another "
+            "size or range of values, lowers precision and recall together; a low recall then does "
+            "not mean that kinds of samples are missing."
         }
     look = "look at the invented samples (--report page.html)"
     if policy.WORTH_FILTERING <= shares["precision"] < policy.SHARED_CAUSE:
         look += ", or keep the realistic ones with `tradeoff filter --budget 2`"
     missed = "look at the real samples that the model misses (--report page.html)"
-    return {"precision": f"{look}.", "recall": f"{missed}."}
+    return {"precision lost": f"{look}.", "recall lost": f"{missed}."}
 
 
 def _by_neighbors(verdict: Verdict | None, scores: Mapping[str, Score]) -> Iterator[Finding]:
@@ -109,10 +116,7 @@ def _by_neighbors(verdict: Verdict | None, scores: Mapping[str, Score]) -> Itera
             continue
         if score.high >= 0.5 * score.expected:
             continue
-        sentence = (
-            f"knn.{kind} is {score.value_text} {score.interval_text}, where "
-            f"{score.expected_text} is expected"
-        )
+        sentence = f"knn.{kind} is {score.text}, where {score.expected_text} is expected"
         if verdict is None:
             advice = "measure the curve too."
             if any(key.startswith("curve.") for key in scores):

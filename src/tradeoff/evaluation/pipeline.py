@@ -102,8 +102,8 @@ def evaluate(
         >>> result = evaluate(
         ...     real=real, generated=generated, estimator="trees", diagnose=False, progress=False
         ... )
-        >>> print(result.verdict.sentences[0][:71])
-        Precision is lost: with 95% confidence at least 30% of the generated sa
+        >>> print(result.verdict.sentences[0])
+        At least 30% of the generated samples are not realistic.
     """
     found = Settings.of(settings)
     return evaluate_sources(real, generated, found, engine=engine, ledger=ledger, progress=progress)

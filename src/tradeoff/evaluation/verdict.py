@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
 from tradeoff._text import in_percent
 from tradeoff.inference import policy
-from tradeoff.inference.losses import Loss
+from tradeoff.inference.losses import Balance, Loss
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tradeoff.metrics.family import MeasuredCurve
 
@@ -25,14 +25,15 @@ class Outcome(Result):
     """What is established of precision or of recall.
 
     Args:
+        value: The held-out value.
         losses: Losses that are established, the smallest factor first; empty if there are none.
-        at_most: Largest loss that is not ruled out, of the kind that was planted; None if nothing
-            was planted or nothing planted was established.
+        at_most: Largest loss that is not ruled out: a larger one would have been found four times
+            in five. None if that is not known of any size.
         enough: Number of samples on each side with which a loss of 10% would be detected; None
             where that is not known.
-        is_minimum: Whether more than `enough` samples may be needed, since nothing that was planted
-            was established.
-        unseen: Largest planted loss that was not established; None if larger ones were.
+        is_minimum: Whether more than `enough` samples may be needed, since no loss that was planted
+            would be found four times in five.
+        groups: What the missed (invented) samples are, the largest group first, where it is known.
 
     Example:
         >>> from tradeoff.evaluation.verdict import Outcome
@@ -40,11 +41,17 @@ class Outcome(Result):
         ('bounded', 'inconclusive')
     """
 
+    value: float = 1.0
     losses: tuple[Loss, ...] = ()
     at_most: float | None = None
     enough: int | None = None
     is_minimum: bool = False
-    unseen: float | None = None
+    groups: tuple[str, ...] = ()
+
+    @property
+    def at_least(self) -> float:
+        """Lower confidence limit of the loss; 0 if none is established."""
+        return self.losses[0].at_least if self.losses else 0.0
 
     @property
     def state(self) -> str:
@@ -68,23 +75,23 @@ class Verdict(Result):
     Args:
         level: Confidence level.
         difference: Lower limit of the total variation distance between the two sets; None if no
-            difference is established.
+            difference is established, and then no loss is.
+        balance: The balanced slope of the curve.
         precision: What is established of precision.
         recall: What is established of recall.
 
     Example:
         >>> from tradeoff.evaluation.verdict import Outcome, Verdict
-        >>> print(Verdict(recall=Outcome(at_most=0.1)))
+        >>> print(Verdict(precision=Outcome(at_most=0.1), recall=Outcome(at_most=0.1)))
         No difference between the two sets was found.
-        Precision: no loss was found, but none is ruled out.
-        Recall: no loss was found. If groups that make up more than 10% of the real data were
-        missing, this would have been found (tested by withholding groups of real samples).
+        Missing or invented groups of 10% or more would have been found four times in five.
     """
 
-    _derived = ("sentences",)
+    _derived = ("name", "sentences", "exact")
 
     level: float = 0.95
     difference: float | None = None
+    balance: Balance = field(default_factory=lambda: Balance(lam=1.0, low=1.0, high=1.0))
     precision: Outcome = field(default_factory=Outcome)
     recall: Outcome = field(default_factory=Outcome)
 
@@ -92,86 +99,135 @@ class Verdict(Result):
         return "\n".join(line for text in self.sentences for line in textwrap.wrap(text, 92))
 
     @property
+    def name(self) -> str:
+        """What is wrong: "no overlap", "loss", "proportions", "difference" or "nothing found"."""
+        if self.difference is None:
+            return "nothing found"
+        if 1.0 - self.difference < policy.LITTLE_OVERLAP:
+            return "no overlap"
+        if self.precision.losses or self.recall.losses:
+            return "loss"
+        has_kinds = min(self.precision.value, self.recall.value) >= policy.RIGHT_KINDS
+        return "proportions" if has_kinds else "difference"
+
+    @property
     def sentences(self) -> tuple[str, ...]:
-        """The verdict, one sentence for each question."""
-        lost = self.lost
-        found = list(lost.values())
-        if not found and self.difference is not None:
+        """The verdict, what is wrong first, for someone who reads it once."""
+        common = "" if self.difference is None else f"at most {percent_up(1.0 - self.difference)}"
+        found = list(self.lost.values())
+        if self.name == "no overlap":
+            found.insert(0, f"The two sets hardly overlap: they have {common} in common.")
+            if len(found) == 1:
+                found.append(
+                    "Whether samples are missing or invented cannot be told from so few samples."
+                )
+        elif self.name == "proportions":
             found.append(
-                "The two sets differ: their total variation distance is at least "
-                f"{percent(self.difference)} {self._confidence}. It is not established whether "
-                "precision or recall is lost."
+                "Makes the right kinds of samples in the wrong proportions: the two sets have "
+                f"{common} in common."
             )
-        elif not found:
+            found.append("Nothing is shown to be missing or invented.")
+        elif self.name == "difference":
+            found.append(
+                f"The two sets differ: they have {common} in common. Whether samples are missing, "
+                "invented, or only in the wrong proportions cannot be told from so few samples."
+            )
+        elif self.name == "nothing found":
             found.append("No difference between the two sets was found.")
-        unknown = {"Precision": "" if "precision" in lost else _open(self.precision)}
-        unknown["Recall"] = "" if "recall" in lost else _open(self.recall)
-        if unknown["Precision"] == unknown["Recall"]:
-            unknown = {"Precision and recall": unknown["Recall"]}
-        return (*found, *(f"{kind}: {text}" for kind, text in unknown.items() if text))
+        return (*found, *self._not_found())
 
     @property
     def lost(self) -> dict[str, str]:
         """The sentence on each established loss, by "precision" and "recall"; the larger first."""
-        kinds = {
-            "precision": (self.precision, _precision_lost),
-            "recall": (self.recall, _recall_lost),
+        sentences = {
+            "precision": f"At least {percent(self.precision.at_least)} of the generated samples "
+            f"are not realistic{_named(self.precision.groups)}.",
+            "recall": f"Misses at least {percent(self.recall.at_least)} of the real data"
+            f"{_named(self.recall.groups)}.",
         }
-        found = [(kind, *both) for kind, both in kinds.items() if both[0].losses]
-        found.sort(key=lambda one: -one[1].losses[0].at_least)
-        return {kind: sentence(outcome, self._confidence) for kind, outcome, sentence in found}
+        losses = {"precision": self.precision.at_least, "recall": self.recall.at_least}
+        order = sorted((kind for kind in losses if losses[kind] > 0), key=lambda k: -losses[k])
+        return {kind: sentences[kind] for kind in order}
 
     @property
-    def _confidence(self) -> str:
-        return f"with {in_percent(self.level)} confidence"
+    def exact(self) -> tuple[str, ...]:
+        """The same statements with their confidence and the factors that they hold for."""
+        confidence = f"with {in_percent(self.level)} confidence"
+        found = []
+        if self.difference is not None:
+            found.append(
+                f"Overlap (λ = 1): {confidence}, the total variation distance is at least "
+                f"{percent(self.difference)}."
+            )
+        found += [
+            f"Precision: {confidence}, at least {percent(loss.at_least)} of the generated samples "
+            f"come from regions where real data is {_rarer(loss.factor)} generated data."
+            for loss in self.precision.losses
+        ]
+        found += [
+            f"Recall: {confidence}, at least {percent(loss.at_least)} of the real data comes from "
+            f"regions where generated data is {_rarer(loss.factor)} real data."
+            for loss in self.recall.losses
+        ]
+        slopes = (self.balance.slope("precision"), self.balance.slope("recall"))
+        found.append(
+            f"The balanced slope is λ = {self.balance.lam:.2g}: precision is read at "
+            f"{slopes[0]:.2g} and recall at {slopes[1]:.2g}."
+        )
+        return tuple(found)
+
+    def named(self, groups: Mapping[str, Sequence[str]]) -> Verdict:
+        """The same with what is missed ("recall") and invented ("precision"), where it is known."""
+        found = {kind: tuple(names[: policy.NAMED_GROUPS]) for kind, names in groups.items()}
+        return replace(
+            self,
+            precision=replace(self.precision, groups=found.get("precision", ())),
+            recall=replace(self.recall, groups=found.get("recall", ())),
+        )
+
+    def _not_found(self) -> list[str]:
+        """What is known of kinds of losses that are not established."""
+        open_kinds = {
+            kind: outcome
+            for kind, outcome in (("recall", self.recall), ("precision", self.precision))
+            if not outcome.losses
+        }
+        if not open_kinds or self.name in ("no overlap", "difference"):
+            return []
+        sizes = {kind: one.at_most for kind, one in open_kinds.items() if one.at_most is not None}
+        if sizes and self.name != "proportions":
+            return [_bounded(sizes)]
+        if self.name == "nothing found":
+            advised = self.recall.advised
+            if advised:
+                return [
+                    f"Too few samples to rule a loss out: finding one of {policy.ASKED:.0%} takes "
+                    f"{advised} on each side."
+                ]
+            return ["It was not tested which losses would have been found."]
+        return []
 
 
-def _precision_lost(outcome: Outcome, confidence: str) -> str:
-    first, last = outcome.losses[0], outcome.losses[-1]
-    text = (
-        f"Precision is lost: {confidence} at least {percent(first.at_least)} of the generated "
-        "samples come from regions where real data is more than "
-        f"{rounded_factor(first.factor)} times rarer than generated data"
-    )
-    stricter = f"from regions where it is more than {rounded_factor(last.factor)} times rarer"
-    further = f"look invented (more than {policy.INVENTED:g} times rarer)"
-    return _with_strictest(
-        text, outcome, stricter=stricter, alone="they look invented", further=further
-    )
+def _bounded(sizes: Mapping[str, float]) -> str:
+    """Up to which size losses would have been found."""
+    size = f"{max(sizes.values()):.0%} or more would have been found four times in five."
+    if len(sizes) > 1:
+        return f"Missing or invented groups of {size}"
+    verb = "Misses" if "recall" in sizes else "Invents"
+    return f"{verb} nothing that we could find; {size}"
 
 
-def _recall_lost(outcome: Outcome, confidence: str) -> str:
-    first, last = outcome.losses[0], outcome.losses[-1]
-    text = (
-        f"Recall is lost: {confidence} at least {percent(first.at_least)} of the real data comes "
-        f"from regions that the model produces less than {rounded_inverse(first.factor)} as often "
-        "as it should"
-    )
-    stricter = f"is produced less than {rounded_inverse(last.factor)} as often"
-    further = f"is practically missing (less than {rounded_inverse(policy.INVENTED)} as often)"
-    return _with_strictest(
-        text, outcome, stricter=stricter, alone="it is practically missing", further=further
-    )
+def _named(groups: Sequence[str]) -> str:
+    """Names of groups; rules hold commas of their own."""
+    separator = "; " if any("," in name or " " in name for name in groups) else ", "
+    return f": {separator.join(groups)}" if groups else ""
 
 
-def _with_strictest(text: str, outcome: Outcome, *, stricter: str, alone: str, further: str) -> str:
-    """A sentence on the first loss, with what is established at the largest factor.
-
-    Args:
-        text: The sentence on the first loss, without its stop.
-        outcome: The losses.
-        stricter: Where the last one lies.
-        alone: What the first one means if its factor is large enough for samples to be invented.
-        further: The same for the last one.
-    """
-    first, last = outcome.losses[0], outcome.losses[-1]
-    if last.factor >= policy.INVENTED:
-        if last is first:
-            return f"{text}: {alone}."
-        return f"{text}, and at least {percent(last.at_least)} {further}."
-    if last.factor < policy.STRICTER * first.factor:
-        return f"{text}."
-    return f"{text}, and at least {percent(last.at_least)} {stricter}."
+def _rarer(factor: float) -> str:
+    if factor >= 1.0:
+        times = rounded_factor(factor)
+        return "rarer than" if times == "1" else f"more than {times} times rarer than"
+    return f"less than {rounded_factor(1.0 / factor)} times as frequent as"
 
 
 def rounded_factor(factor: float) -> str:
@@ -185,28 +241,6 @@ def rounded_inverse(factor: float) -> str:
     return f"{math.ceil(1000 / factor - 1e-9) / 1000:.1%}".replace(".0%", "%")
 
 
-def _open(outcome: Outcome) -> str:
-    """What is known where no loss is established."""
-    if outcome.at_most is not None:
-        return (
-            f"no loss was found. If groups that make up more than {outcome.at_most:.0%} of the "
-            "real data were missing, this would have been found (tested by withholding groups of "
-            "real samples)."
-        )
-    if outcome.enough is not None:
-        seen = ""
-        if outcome.unseen is not None:
-            seen = (
-                f"Even a loss of {outcome.unseen:.0%}, planted as a test by withholding real "
-                "samples, was not detected. "
-            )
-        return (
-            f"inconclusive. {seen}Detecting a loss of {policy.ASKED:.0%} takes {outcome.advised} "
-            "on each side."
-        )
-    return "no loss was found, but none is ruled out."
-
-
 def percent(share: float) -> str:
     """A lower limit, rounded down."""
     digits = 0 if share >= 0.1 else 1 if share >= 0.001 else 2
@@ -214,28 +248,34 @@ def percent(share: float) -> str:
     return f"{math.floor(share * scale + 1e-9) / scale:.{digits}%}"
 
 
-def verdict_of(curve: MeasuredCurve, sizes: Mapping[str, int], level: float) -> Verdict:
+def percent_up(share: float) -> str:
+    """An upper limit, rounded up."""
+    digits = 0 if 0.1 <= share <= 0.99 else 1
+    scale = 10.0 ** (digits + 2)
+    return f"{math.ceil(share * scale - 1e-9) / scale:.{digits}%}"
+
+
+def verdict_of(curve: MeasuredCurve, sizes: Mapping[str, int]) -> Verdict:
     """What a curve and its controls establish."""
-    losses, diagnosis = curve.estimate.losses(level=level), curve.diagnosis
-    at_most = enough = unseen = None
+    losses, diagnosis, headline = curve.losses, curve.diagnosis, curve.estimate.headline
+    at_most = enough = None
     if diagnosis is not None:
-        at_most = diagnosis.smallest_established
-        if at_most is None and diagnosis.controls:
-            unseen = max(control.share for control in diagnosis.controls)
+        at_most = diagnosis.smallest_reliable
         if diagnosis.decisive_count is not None:
             needed = _round_up(diagnosis.decisive_count / policy.ASKED)
             enough = needed if needed > min(sizes.values()) else None
-    return Verdict(
-        level=level,
-        difference=losses.difference,
-        precision=Outcome(losses=losses.precision, enough=enough, is_minimum=at_most is None),
-        recall=Outcome(
-            losses=losses.recall,
+    outcomes = {
+        kind: Outcome(
+            value=headline[f"curve.{kind}"],
+            losses=getattr(losses, kind),
             at_most=at_most,
             enough=enough,
             is_minimum=at_most is None,
-            unseen=unseen,
-        ),
+        )
+        for kind in ("precision", "recall")
+    }
+    return Verdict(
+        level=losses.level, difference=losses.difference, balance=losses.balance, **outcomes
     )
 
 

@@ -12,18 +12,19 @@ from sklearn.linear_model import LogisticRegression
 
 from tradeoff._sides import Sides
 from tradeoff._threads import single_threaded
-from tradeoff.explain.result import ClassLoss
-from tradeoff.explain.shares import count_parts
+from tradeoff.explain.result import ClassLoss, established_classes
+from tradeoff.explain.shares import Flagged, count_parts
+from tradeoff.inference import policy
 from tradeoff.ratio.base import Projection, thin
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tradeoff.curves.estimate import CurveEstimate
-    from tradeoff.explain.shares import Flagged
+    from tradeoff.inference.losses import Losses
     from tradeoff.samples import Pair
 
-__all__ = ["class_losses", "classes_of"]
+__all__ = ["class_losses", "classes_of", "lost_classes"]
 
 _FEWEST_CLASSES = 2
 _MOST_CLASSES = 200
@@ -52,6 +53,25 @@ def classes_of(
         return names, labels.map(lambda side: _numbers(side, names)), "label"
     real = _numbers(labels.real, names)
     return names, _classified(pair, estimate, real, seed=seed), "classifier"
+
+
+def lost_classes(
+    pair: Pair, estimate: CurveEstimate, losses: Losses, *, seed: int
+) -> dict[str, list[str]]:
+    """Names of classes that surely contribute to an established loss, by its kind."""
+    classes = classes_of(pair, estimate, seed=seed) if losses.kinds else None
+    if classes is None:
+        return {}
+    clear = {
+        kind: max(
+            (min(loss.factor, policy.CLEAR_FACTOR) for loss in getattr(losses, kind)),
+            default=policy.CLEAR_FACTOR,
+        )
+        for kind in ("recall", "precision")
+    }
+    flags = (Flagged("recall", clear["recall"]), Flagged("precision", clear["precision"]))
+    found = class_losses(*classes[:2], estimate, flags, level=losses.level)
+    return {kind: names for kind, names in established_classes(found, classes[2]).items() if names}
 
 
 def _numbers(labels: tuple[str | None, ...], names: tuple[str, ...]) -> npt.NDArray[np.intp]:

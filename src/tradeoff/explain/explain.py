@@ -59,15 +59,15 @@ def explain_pair(
         estimate: Their curve.
         single: Their curve from a single split, of which the training half forms groups and the
             other half counts them.
-        losses: What is established of losses; where nothing is, headline slopes are used.
+        losses: What is established of losses.
         sources: Sources of both sides, from which shown samples are read; None where they are gone.
         encoder: Encoder of the samples, which names the columns of tables.
         estimator: Estimator of log p/q.
         level: Confidence level of the limits.
         seed: Seed of everything random.
     """
-    missed = _flagged("recall", losses.recall, 1.0 / policy.RECALL_LAM, single)
-    invented = _flagged("precision", losses.precision, policy.PRECISION_LAM, single)
+    missed = _flagged("recall", losses.recall, single)
+    invented = _flagged("precision", losses.precision, single)
     places = coordinates_of(pair, single)
     found = [form_groups(places, single, one, level=level, seed=seed) for one in (missed, invented)]
     shown = _Shown.of(pair, places, [one for one in found if one is not None], sources, encoder)
@@ -92,16 +92,13 @@ def explain_pair(
     )
 
 
-def _flagged(
-    kind: str, losses: tuple[Loss, ...], headline: float, single: CurveEstimate
-) -> Flagged:
+def _flagged(kind: str, losses: tuple[Loss, ...], single: CurveEstimate) -> Flagged:
     """Samples in question at the largest established factor up to 5 that flags enough of them.
 
-    What is established at a larger factor is so at 5, too. Without an established one it is that of
-    the headline score.
+    What is established at a larger factor is so at 5, too, which is taken without any.
     """
     clear = sorted({min(loss.factor, policy.CLEAR_FACTOR) for loss in losses}, reverse=True)
-    factors = clear or [headline]
+    factors = clear or [policy.CLEAR_FACTOR]
     candidates = [Flagged(kind, factor) for factor in factors]
     return next((one for one in candidates if flags_enough(one, single)), candidates[0])
 

@@ -250,6 +250,17 @@ class Explanation(Result):
     filtering: tuple[Filtered, ...] = ()
     closest: tuple[ClosePair, ...] = ()
 
+    @property
+    def established(self) -> dict[str, list[str]]:
+        """Names of classes, or else of groups, that surely contribute to a loss, by its kind."""
+        named = established_classes(self.classes, self.classes_by)
+        for kind, grouped in (("recall", self.missed), ("precision", self.invented)):
+            groups = grouped.groups if grouped else ()
+            named[kind] = named[kind] or [
+                group.name for group in groups if group.is_established and group.kind != "number"
+            ]
+        return named
+
     def without_samples(self) -> Explanation:
         """The same without samples, their names, words and rules; classes stay."""
         return replace(
@@ -273,3 +284,18 @@ def _without_samples(loss: GroupedLoss | None) -> GroupedLoss | None:
         for number, group in enumerate(loss.groups, 1)
     )
     return replace(loss, groups=groups)
+
+
+def established_classes(classes: tuple[ClassLoss, ...], by: str) -> dict[str, list[str]]:
+    """Names of classes that surely contribute to a loss, by its kind, the largest first.
+
+    What a classifier calls samples that are not realistic says nothing about the class.
+    """
+    named: dict[str, list[str]] = {"recall": [], "precision": []}
+    for kind, which in (("recall", "missed"), ("precision", "invented")):
+        if kind == "precision" and by != "label":
+            continue
+        lost = [one for one in classes if one.name and getattr(one, f"{which}_at_least") > 0]
+        lost.sort(key=lambda one: -getattr(one, which))
+        named[kind] = [one.name for one in lost]
+    return named

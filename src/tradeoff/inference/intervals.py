@@ -17,7 +17,7 @@ from tradeoff._sides import Sides
 from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_share, check_slopes, check_type
 from tradeoff.core.counts import HeldOutCounts
-from tradeoff.core.curve import PRCurve
+from tradeoff.core.curve import PRCurve, clip
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.inference import policy
 from tradeoff.inference.rejections import Rejections, rejections
@@ -86,7 +86,7 @@ class CurveInterval(Result):
             max_precision=1.0,
             max_recall=1.0,
         )
-        return lower.clipped(), beyond.clipped()
+        return clip(lower), clip(beyond)
 
 
 # Sums, and the quantile simulated from them, would otherwise depend on the number of threads.

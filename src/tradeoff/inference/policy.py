@@ -7,24 +7,21 @@ well something is measured, not what is said about it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tradeoff.core.curve import PRCurve
-
 # The headline.
 
-PRECISION_LAM = 20.0
-"""Precision is lowered only where real data is over 20 times rarer than generated data."""
-RECALL_LAM = 0.4
-"""Recall is lowered where the model makes less than 0.4 of what it should (`verdict`)."""
+MARGIN = 1.5
+"""Precision is read at 1.5 times the balanced slope and recall at 1/1.5 of it (`headline`)."""
+AS_GOOD = 1.0
+"""Standard errors of the F-score within which a slope may be the balanced one (`headline`)."""
+COMMON_SLOPES = {"precision": MARGIN, "recall": 1.0 / MARGIN}
+"""Slopes at which models are ranked: those of a perfect model, whose balanced slope is 1."""
+LITTLE_OVERLAP = 1 / 3
+"""Overlap below which two sets hardly have anything in common, whatever the kind of loss."""
+RIGHT_KINDS = 0.95
+"""Precision and recall from which on a difference is one of proportions."""
 
 # Losses that are established.
 
-JUDGED_MARGIN = 1.5
-"""A pure omission has all its precision from λ = 1/α(1) on; the rest is for noise."""
-SMALLEST_CURVE = 0.02
-"""α(1) below this is noise: the judged factor stays below 75."""
 FURTHER_FACTORS = (5.0, 20.0)
 """Tested in this fixed order, so that no level is lost; slopes on the grid of counts."""
 SMALLEST_LOSS = 0.001
@@ -107,6 +104,8 @@ FEWEST_FLAGGED = 12
 """Flagged samples of the forming half for each group: fewer form no group twice."""
 MOSTLY = 0.5
 """A group is named after a class if so many of its members have it."""
+NAMED_GROUPS = 3
+"""Groups that the first sentence names: a reader takes in no more."""
 WORTH_FILTERING = 0.05
 """Below, a filter would discard half of the samples to gain less than it costs (`explain`)."""
 SHARED_CAUSE = 0.5
@@ -146,11 +145,3 @@ FEWEST_STEPS = 20
 """Steps in each half of a history."""
 RISING = 4.0
 """Standard errors by which a bound must rise to be called rising."""
-
-HEADLINE = {"precision": PRECISION_LAM, "recall": RECALL_LAM}
-"""Slopes of the headline, by what is reported."""
-
-
-def headline_of(curve: PRCurve) -> dict[str, float]:
-    """The headline numbers of a curve, by the keys that they have in every result."""
-    return {f"curve.{kind}": float(getattr(curve, kind)(lam)) for kind, lam in HEADLINE.items()}

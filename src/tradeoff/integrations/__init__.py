@@ -10,6 +10,8 @@ LOGGED = {
     "metrics": (
         "curve.precision",
         "curve.recall",
+        "curve.overlap",
+        "curve.f_score",
         "knn.precision",
         "knn.recall",
         "knn.density",

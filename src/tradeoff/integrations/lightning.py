@@ -10,7 +10,7 @@ from tradeoff._validation import check_count
 from tradeoff.evaluation import Evaluation, Reference
 from tradeoff.evaluation.pipeline import checked, evaluate_sources
 from tradeoff.integrations import LOGGED
-from tradeoff.report import PRCurveDisplay
+from tradeoff.report import EvaluationDisplay
 from tradeoff.settings import Keywords, Settings
 
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ class TradeoffCallback(Callback):
     """Evaluates the model every few epochs, and logs the scores and a picture of the curve.
 
     Scores have the keys of :func:`~tradeoff.evaluate`, such as ``curve.recall``, after a prefix.
-    They go through Lightning to every logger, and can be monitored by checkpoints. The picture
-    goes to loggers with figures (TensorBoard) or images (`log_image`), and as a file into the
-    folder of the others. With several processes the first one evaluates what it has generated.
+    They go through Lightning to every logger, and checkpoints can monitor them: take
+    ``curve.f_score``, since precision and recall are read at a slope of their own in every epoch.
+    The picture goes to loggers with figures (TensorBoard) or images (`log_image`), and as a file
+    into the folder of the others. With several processes the first one evaluates what it has
+    generated.
 
     Args:
         real: Features of validation samples, shape (n, d).
@@ -87,8 +89,7 @@ class TradeoffCallback(Callback):
         if evaluation.curve is None:
             return
         name, step = f"{self.prefix}curve", trainer.global_step
-        curves = {f"epoch {trainer.current_epoch}": evaluation.curve}
-        display = PRCurveDisplay(curves).plot()
+        display = EvaluationDisplay(evaluation).plot()
         figure = display.figure_
         for logger in trainer.loggers:
             experiment: Any = getattr(logger, "experiment", None)

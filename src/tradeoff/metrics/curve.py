@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tradeoff.core.curve import PRCurve
+    from tradeoff.inference.losses import Losses
     from tradeoff.samples import Pair
 
-__all__ = ["curve_scores", "measure", "resampled_folds"]
+__all__ = ["curve_scores", "headline_scores", "measure", "resampled_folds"]
 
 _FRONTIER: dict[str, tuple[Callable[[HeldOutLogRatios], float], float]] = {
     "frontier.mauve": (mauve, 1.0),
@@ -50,7 +51,7 @@ def measure(pair: Pair, request: Request) -> Measured:
             has_few_values=True,
         )
     estimate = estimate_curve(pair, folds=request.folds, **options)
-    curve = MeasuredCurve(estimate=estimate, band=estimate.with_band(level=request.level))
+    curve = MeasuredCurve.of(estimate, level=request.level)
     if min(pair.sizes.values()) < policy.FEWEST_CONTROLLED:
         return _measured(estimate, curve, request)
     if request.diagnose:
@@ -67,37 +68,46 @@ def measure(pair: Pair, request: Request) -> Measured:
 
 def _measured(estimate: CurveEstimate, curve: MeasuredCurve, request: Request) -> Measured:
     return Measured(
-        scores=curve_scores(request.keys, curve, request.level),
+        scores=curve_scores(request.keys, curve),
         values=Sides(*({"log_ratio": s.log_ratios, "fold": s.folds} for s in estimate.sides)),
         provenance={"curve": dict(estimate.provenance)},
         curve=curve,
     )
 
 
-def curve_scores(keys: Sequence[str], curve: MeasuredCurve, level: float) -> dict[str, Score]:
-    """Scores of a curve by key."""
-    return {key: _score(key, curve, level) for key in keys}
-
-
-def _score(key: str, curve: MeasuredCurve, level: float) -> Score:
-    """Area and F-score have the ends of the band as limits, the rest intervals of its own.
+def curve_scores(keys: Sequence[str], curve: MeasuredCurve) -> dict[str, Score]:
+    """Scores of a curve by key, each with the limit that is guaranteed of the true value.
 
     When both sides come from the real data the true value is known, whatever the features.
     """
-    value: float | None
-    expected = 1.0
+    return {key: _score(key, curve) for key in keys}
+
+
+def _score(key: str, curve: MeasuredCurve) -> Score:
     if key in _FRONTIER and isinstance(curve.estimate, CurveEstimate):
         function, expected = _FRONTIER[key]
-        value, low, high = resampled_folds(curve.estimate, function, level)
-    elif key in ("curve.area", "curve.f_score"):
-        value, low, high = (
-            _summary(key, line) for line in (curve.band, curve.band.lower, curve.band.upper)
-        )
-    else:
-        name = key.partition(".")[2]
-        value, low, high = curve.estimate.shown(name, policy.HEADLINE[name], level=level)
-    low, high = (None if limit is None else min(float(limit), 1.0) for limit in (low, high))
-    return Score(value=float(value or 0.0), low=low, high=high, expected=expected)
+        value, low, high = resampled_folds(curve.estimate, function, curve.losses.level)
+        return Score(value=value, low=low, high=high, expected=expected)
+    if key in ("curve.area", "curve.f_score"):  # summaries of the upper end of the band
+        upper = curve.band.upper if curve.losses.difference is not None else None
+        return _bounded(_summary(key, curve.band), 1.0 if upper is None else _summary(key, upper))
+    return headline_scores(curve.estimate.curve, curve.losses)[key]
+
+
+def headline_scores(curve: PRCurve, losses: Losses) -> dict[str, Score]:
+    """Precision, recall and overlap of a shown curve with their limits, by key."""
+    values = losses.balance.headline(curve)
+    return {
+        "curve.precision": _bounded(values["curve.precision"], losses.at_most("precision")),
+        "curve.recall": _bounded(values["curve.recall"], losses.at_most("recall")),
+        "curve.overlap": _bounded(values["curve.overlap"], losses.at_most("overlap")),
+    }
+
+
+def _bounded(value: float, limit: float) -> Score:
+    """A shown curve is monotone, and may lie above what was counted: then the limit is shown."""
+    limit = min(limit, 1.0)
+    return Score(value=min(value, limit), high=limit, expected=1.0)
 
 
 def _unknown(key: str) -> Score:
@@ -126,7 +136,5 @@ def resampled_folds(
     return value, max(value - reach, 0.0), min(value + reach, 1.0)
 
 
-def _summary(key: str, curve: PRCurve | None) -> float | None:
-    if curve is None:
-        return None
+def _summary(key: str, curve: PRCurve) -> float:
     return curve.area if key == "curve.area" else float(curve.f_score(1.0))

@@ -17,6 +17,7 @@ from tradeoff.curves import CurveEstimate, Diagnosis
 from tradeoff.curves.counted import CountedCurve
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
+from tradeoff.inference.losses import Losses
 from tradeoff.inference.shares import normal_quantile
 from tradeoff.metrics.registry import FAMILIES, find_metric
 from tradeoff.metrics.score import Baseline, Score
@@ -79,6 +80,7 @@ class MeasuredCurve(Result):
     Args:
         estimate: The estimated curve.
         band: The curve with its band.
+        losses: What the curve establishes.
         diagnosis: Real against real, and known losses, if they were asked for.
         single: The curve of a single split, if a certificate or an explanation was asked for.
         certificate: The line that the true curve does not exceed, if it was asked for.
@@ -86,9 +88,24 @@ class MeasuredCurve(Result):
 
     estimate: CurveEstimate | CountedCurve
     band: PRCurve
+    losses: Losses
     diagnosis: Diagnosis | None = None
     single: CurveEstimate | None = None
     certificate: PRCurve | None = None
+
+    @classmethod
+    def of(
+        cls, estimate: CurveEstimate | CountedCurve, *, level: float = 0.95, **more: Any
+    ) -> MeasuredCurve:
+        """The curve with its band and losses at a confidence level.
+
+        Args:
+            estimate: The estimated curve.
+            level: Confidence level.
+            more: The other fields.
+        """
+        band, losses = estimate.with_band(level=level), estimate.losses(level=level)
+        return cls(estimate=estimate, band=band, losses=losses, **more)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,11 +118,10 @@ FAMILIES: Registry[Family] = Registry(
             "curve",
             "tradeoff.metrics.curve:measure",
             (
-                Metric(
-                    "curve.precision", "share of generated samples that are realistic, at λ = 20"
-                ),
-                Metric("curve.recall", "share of the real data that the model covers, at λ = 0.4"),
-                Metric("curve.f_score", "highest F-score over all λ"),
+                Metric("curve.precision", "share of generated samples that are realistic"),
+                Metric("curve.recall", "share of the real data that the model covers"),
+                Metric("curve.overlap", "what both sets have in common, in equal proportions"),
+                Metric("curve.f_score", "highest F-score on the curve"),
                 Metric("curve.area", "area under the whole curve"),
             ),
             by_default=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from tradeoff._result import Result
@@ -11,11 +12,12 @@ __all__ = ["Baseline", "Score", "number"]
 
 @dataclass(frozen=True, kw_only=True)
 class Score(Result):
-    """A score with its confidence interval and baseline.
+    """A score with its confidence limits and baseline.
 
     Args:
         value: The number.
-        low: Lower confidence limit; None where no valid interval is known.
+        low: Lower confidence limit; None where no valid one is known, as for a held-out curve,
+            which lies above the true one in the mean.
         high: Upper confidence limit.
         expected: The baseline: the mean score when both sets come from the real data, for the same
             numbers of samples; None where it is not known.
@@ -29,6 +31,8 @@ class Score(Result):
         0.713 [0.690, 0.735], 0.998 expected when both sides come from the real data
         >>> float(score)
         0.713
+        >>> print(Score(value=0.713, high=0.735))
+        0.713 (at most 0.735)
     """
 
     value: float
@@ -39,7 +43,7 @@ class Score(Result):
     expected_high: float | None = None
 
     def __str__(self) -> str:
-        text = f"{number(self.value)} {self.interval_text}".rstrip()
+        text = self.text
         if self.expected is None:
             return text
         return f"{text}, {self.expected_text} expected when both sides come from the real data"
@@ -58,10 +62,20 @@ class Score(Result):
         return number(self.value)
 
     @property
+    def text(self) -> str:
+        """The value with its limits as text."""
+        limits = self.interval_text
+        if limits and self.low is None:
+            limits = f"({limits})"
+        return f"{self.value_text} {limits}".rstrip()
+
+    @property
     def interval_text(self) -> str:
-        """The interval as text; empty without one."""
-        if self.low is None or self.high is None:
+        """The limits as text; empty without any, and where the upper one alone is 1 or more."""
+        if self.high is None or (self.low is None and self.high >= 1.0):
             return ""
+        if self.low is None:
+            return f"at most {number(math.ceil(self.high * 1000 - 1e-9) / 1000)}"
         return f"[{number(self.low)}, {number(self.high)}]"
 
     @property

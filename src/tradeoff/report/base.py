@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "Display", "axes_or_new", "colors_of", "legend_below", "named"]
+    from tradeoff.evaluation import Evaluation
+
+__all__ = ["COLORS", "Display", "axes_or_new", "balanced_of", "colors_of", "legend_below", "named"]
 
 # Okabe-Ito, told apart by color-blind readers and on paper; black first would hide the axes.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -114,3 +116,12 @@ def colors_of(color: str | Sequence[str] | None, count: int) -> list[str]:
     if not given:
         raise InvalidInputError("`color` must hold at least one color. Got none.")
     return [given[i % len(given)] for i in range(count)]
+
+
+def balanced_of(evaluations: Mapping[str, Evaluation]) -> dict[str, float]:
+    """Balanced slopes of models whose curve was estimated, by name."""
+    return {
+        name: one.verdict.balance.lam
+        for name, one in evaluations.items()
+        if one.verdict is not None
+    }

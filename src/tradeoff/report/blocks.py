@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tradeoff.evaluation.result import Evaluation
 
-__all__ = ["Block", "Notes", "Sentences", "Table", "blocks_of", "html_of", "text_of"]
+__all__ = ["Block", "Notes", "Sentences", "Table", "blocks_of", "html_of", "lines_of", "text_of"]
 
 _WIDTH = 92
 
@@ -78,14 +78,22 @@ class Notes(NamedTuple):
 Block = Sentences | Table | Notes
 
 
-def blocks_of(result: Evaluation | Comparison | Sweep) -> list[Block]:
-    """Everything that is said of a result, in order; blocks with nothing in them are left out."""
+def blocks_of(
+    result: Evaluation | Comparison | Sweep, *, page: str = "", verbose: bool = False
+) -> list[Block]:
+    """Everything that is said of a result, in order; blocks with nothing in them are left out.
+
+    Args:
+        result: The result.
+        page: Name of its page; empty if there is none.
+        verbose: Whether the exact statements behind a verdict are among them.
+    """
     if isinstance(result, Sweep):
         found = _sweep_blocks(result)
     elif isinstance(result, Comparison):
         found = _comparison_blocks(result)
     else:
-        found = _evaluation_blocks(result)
+        found = _evaluation_blocks(result, page, verbose)
     return [block for block in found if _is_filled(block)]
 
 
@@ -95,11 +103,13 @@ def _is_filled(block: Block) -> bool:
     return bool(block.notes if isinstance(block, Notes) else block.sentences)
 
 
-def _evaluation_blocks(evaluation: Evaluation) -> Iterator[Block]:
+def _evaluation_blocks(evaluation: Evaluation, page: str, verbose: bool) -> Iterator[Block]:
     yield Sentences("", verdict_of(evaluation), is_fault=bool(evaluation.findings))
+    if verbose and evaluation.verdict is not None:
+        yield Sentences("Exactly", evaluation.verdict.exact)
     yield Table(title_of(evaluation), HEADER, rows_of(evaluation), is_right=True)
     yield Notes("Notes", notes_of(evaluation))
-    yield Sentences("Next", advice_of(evaluation))
+    yield Sentences("Next", advice_of(evaluation, page))
 
 
 def _comparison_blocks(comparison: Comparison) -> Iterator[Block]:
@@ -118,8 +128,12 @@ def _sweep_blocks(sweep: Sweep) -> Iterator[Block]:
 
 def text_of(result: Evaluation | Comparison | Sweep) -> str:
     """A result on one screen, of which no line can control a terminal."""
-    parts = ["\n".join(map(printable, _lines(block))) for block in blocks_of(result)]
-    return "\n\n".join(parts)
+    return lines_of(blocks_of(result))
+
+
+def lines_of(blocks: Sequence[Block]) -> str:
+    """Blocks as plain text."""
+    return "\n\n".join("\n".join(map(printable, _lines(block))) for block in blocks)
 
 
 def _lines(block: Block) -> Iterator[str]:
@@ -128,12 +142,24 @@ def _lines(block: Block) -> Iterator[str]:
         yield from _table_lines(block)
     elif isinstance(block, Notes):
         for name, sentence in block.notes:
-            yield from textwrap.wrap(f"{name}: {sentence}", _WIDTH, subsequent_indent="  ")
+            yield from _wrapped(f"{name}: {sentence}", rest="  ")
     else:
         yield from [f"{block.title}:"] if block.title else []
         first, rest = ("  ", "    ") if block.title else ("", "")
         for sentence in block.sentences:
-            yield from textwrap.wrap(sentence, _WIDTH, initial_indent=first, subsequent_indent=rest)
+            yield from _wrapped(sentence, first, rest)
+
+
+def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+    """Lines of a text; paths and options stay whole, so that they can be copied."""
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def _table_lines(table: Table) -> Iterator[str]:

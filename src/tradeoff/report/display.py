@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 
 __all__ = ["PRCurveDisplay", "draw_frame", "plain"]
 
-_HEADLINES = (
-    (policy.PRECISION_LAM, "^", f"precision at λ = {policy.PRECISION_LAM:g}"),
-    (policy.RECALL_LAM, ">", f"recall at λ = {policy.RECALL_LAM:g}"),
-)
+_MARKERS = {"precision": "^", "recall": ">"}
 _LIMIT = 1.02
 _ANGLES = 2001
 _MOST_BREAKPOINTS = 2000
 
 
 class PRCurveDisplay(Display):
-    """Draws one or many precision-recall curves, with their bands and headline points.
+    """Draws one or many precision-recall curves, with bands and the points of the headline.
 
     Args:
         curves: One curve, or curves by name.
+        balanced: Balanced slopes by name, as an estimate knows them; of a curve without one, that
+            of its highest F-score.
 
     Example:
         >>> from tradeoff import PRCurveDisplay, RatioProfile
@@ -44,8 +43,14 @@ class PRCurveDisplay(Display):
         ('recall', 'precision')
     """
 
-    def __init__(self, curves: PRCurve | Mapping[str, PRCurve]) -> None:
+    def __init__(
+        self,
+        curves: PRCurve | Mapping[str, PRCurve],
+        *,
+        balanced: Mapping[str, float] | None = None,
+    ) -> None:
         self.curves = named("curves", curves, PRCurve, "curve")
+        self.balanced = balanced or {}
 
     def plot(
         self,
@@ -59,7 +64,7 @@ class PRCurveDisplay(Display):
         Args:
             ax: Matplotlib axes.
             color: Color of the curves, or a color for each of them.
-            headline: Whether to mark precision at λ = 20 and recall at λ = 0.4.
+            headline: Whether to mark where precision and recall are read.
         """
         ax = axes_or_new(ax, height=5.0)
         colors = colors_of(color, len(self.curves))
@@ -71,10 +76,11 @@ class PRCurveDisplay(Display):
             )
             _draw_band(ax, curve, colors[i])
             if headline:
-                _draw_headline(ax, curve, colors[i], size=max(5.0, 11.0 - 2 * i))
+                balanced = self.balanced.get(name, curve.balanced_slope)
+                _draw_headline(ax, curve, balanced, colors[i], size=max(5.0, 11.0 - 2 * i))
         if headline:
-            for _, marker, label in _HEADLINES:
-                ax.plot([], [], marker, color="0.45", label=label)
+            for kind, marker in _MARKERS.items():
+                ax.plot([], [], marker, color="0.45", label=kind)
         if any(self.curves) or headline:
             legend_below(ax)
         return self._finish(ax)
@@ -124,9 +130,10 @@ def _draw_band(ax: Axes, curve: PRCurve, color: str) -> None:
     )
 
 
-def _draw_headline(ax: Axes, curve: PRCurve, color: str, size: float) -> None:
+def _draw_headline(ax: Axes, curve: PRCurve, balanced: float, color: str, size: float) -> None:
     """Markers that shrink from curve to curve, so that none hides another."""
-    for lam, marker, _ in _HEADLINES:
+    for kind, marker in _MARKERS.items():
+        lam = balanced * policy.COMMON_SLOPES[kind]
         point = (curve.recall(lam), curve.precision(lam))
         outside = max(point) > _LIMIT
         ax.plot(

@@ -59,8 +59,13 @@ class Plot:
     path: str = ""
 
 
-def curve_plot(curves: Mapping[str, PRCurve]) -> Plot:
-    """Curves with their bands and headline points."""
+def curve_plot(curves: Mapping[str, PRCurve], balanced: Mapping[str, float]) -> Plot:
+    """Curves with their bands and, where the balanced slope is known, the points of the headline.
+
+    Args:
+        curves: Curves by name.
+        balanced: Balanced slopes by name.
+    """
     series = []
     for number, (name, curve) in enumerate(curves.items()):
         band = ""
@@ -72,23 +77,22 @@ def curve_plot(curves: Mapping[str, PRCurve]) -> Plot:
                 "color": COLORS[number % len(COLORS)],
                 "line": _points(curve),
                 "band": band,
-                "precision": _place(
-                    curve.recall(policy.PRECISION_LAM), curve.precision(policy.PRECISION_LAM)
-                ),
-                "recall": _place(
-                    curve.recall(policy.RECALL_LAM), curve.precision(policy.RECALL_LAM)
-                ),
+                "points": {
+                    kind: _place(curve.recall(factor * slope), curve.precision(factor * slope))
+                    for kind, factor in policy.COMMON_SLOPES.items()
+                    if (slope := balanced.get(name)) is not None
+                },
             }
         )
     return Plot(_ticks(0.0), series)
 
 
 def model_plot(evaluations: Mapping[str, Evaluation]) -> Plot:
-    """Models as points of headline precision over recall, with intervals."""
+    """Models as points of precision over recall, with their upper limits."""
     return _point_plot(
         {
             name: [
-                (s.value, s.low or 0.0, s.high or 1.0)
+                (s.value, s.value, s.high or s.value)
                 for s in (e["curve.recall"], e["curve.precision"])
             ]
             for name, e in evaluations.items()
@@ -102,8 +106,8 @@ def path_plot(sweep: Sweep) -> Plot:
     plot = _point_plot(
         {
             point.value: [
-                (point.recall, *point.recall_limits),
-                (point.precision, *point.precision_limits),
+                (point.recall, point.recall, point.recall_limits[1]),
+                (point.precision, point.precision, point.precision_limits[1]),
             ]
             for point in sweep.points
         }

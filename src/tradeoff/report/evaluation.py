@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.inference import policy
-from tradeoff.report.base import Display, axes_or_new, colors_of
+from tradeoff.report.base import Display, axes_or_new, balanced_of, colors_of
 from tradeoff.report.display import PRCurveDisplay, plain
 
 if TYPE_CHECKING:
@@ -19,10 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ComparisonDisplay", "EvaluationDisplay", "SweepDisplay", "display_of"]
 
-_AXES = {
-    "xlabel": f"recall at λ = {policy.RECALL_LAM:g}",
-    "ylabel": f"precision at λ = {policy.PRECISION_LAM:g}",
-}
+_AXES = {"xlabel": "recall", "ylabel": "precision"}
 
 
 class EvaluationDisplay(Display):
@@ -59,12 +55,13 @@ class EvaluationDisplay(Display):
             ax: Matplotlib axes.
             color: Color of the curve.
         """
-        display = PRCurveDisplay({"generated": self._curve})
+        balanced = balanced_of({"generated": self.evaluation})
+        display = PRCurveDisplay({"generated": self._curve}, balanced=balanced)
         return self._finish(display.plot(ax, color=color).ax_)
 
 
 class ComparisonDisplay(Display):
-    """Draws all curves in one picture, and all models as points with intervals in another.
+    """Draws all curves in one picture, and all models as points with limits in another.
 
     Models of which there is no curve, since they repeat a few samples, are left out.
 
@@ -113,7 +110,8 @@ class ComparisonDisplay(Display):
         curves_ax, points_ax = _two_axes(ax)
         colors = colors_of(color, len(self.evaluations))
         curves = {n: e.curve for n, e in self.evaluations.items() if e.curve is not None}
-        PRCurveDisplay(curves).plot(curves_ax, color=colors)
+        balanced = balanced_of(self.evaluations)
+        PRCurveDisplay(curves, balanced=balanced).plot(curves_ax, color=colors)
         curves_ax.set_title("trade-off", fontsize="medium")
         self._plot_points(points_ax, colors)
         self.axes_ = (curves_ax, points_ax)
@@ -122,10 +120,7 @@ class ComparisonDisplay(Display):
     def _plot_points(self, ax: Axes, colors: list[str]) -> None:
         for (name, evaluation), color in zip(self.evaluations.items(), colors, strict=True):
             x, y = evaluation["curve.recall"], evaluation["curve.precision"]
-            errors = [
-                [[abs(s.value - (s.low or 0.0))], [abs((s.high or s.value) - s.value)]]
-                for s in (x, y)
-            ]
+            errors = [[[0.0], [(s.high or s.value) - s.value]] for s in (x, y)]
             ax.errorbar(
                 x.value,
                 y.value,
@@ -166,7 +161,7 @@ class SweepDisplay(Display):
         >>> options = {"estimator": "gaussians", "progress": False}
         >>> result = sweep(real=rng.normal(0, 1, (300, 1)), generated=made, **options)
         >>> SweepDisplay(result).plot().ax_.get_ylabel()
-        'precision at λ = 20'
+        'precision'
     """
 
     def __init__(self, sweep: Sweep) -> None:
@@ -185,8 +180,9 @@ class SweepDisplay(Display):
         x, y = [point.recall for point in points], [point.precision for point in points]
         ax.plot(x, y, color=tint, linewidth=1.5, zorder=2, clip_on=False)
         for point in points:
-            ax.plot(point.recall_limits, [point.precision] * 2, color=tint, alpha=0.4, zorder=1)
-            ax.plot([point.recall] * 2, point.precision_limits, color=tint, alpha=0.4, zorder=1)
+            across, along = point.recall_limits[1], point.precision_limits[1]
+            ax.plot((point.recall, across), [point.precision] * 2, color=tint, alpha=0.4, zorder=1)
+            ax.plot([point.recall] * 2, (point.precision, along), color=tint, alpha=0.4, zorder=1)
             inside = tint if point.is_pareto else "white"
             ax.plot(
                 point.recall,

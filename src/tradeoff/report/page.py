@@ -16,10 +16,10 @@ from tradeoff._text import in_percent, printable
 from tradeoff._version import __version__
 from tradeoff.comparison.models import Comparison
 from tradeoff.comparison.sweep import Sweep
+from tradeoff.evaluation.findings import findings_of
 from tradeoff.evaluation.verdict import percent, rounded_factor, rounded_inverse
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.inference import policy
-from tradeoff.report.base import COLORS
+from tradeoff.report.base import COLORS, balanced_of
 from tradeoff.report.drawing import (
     LEFT,
     SIZE,
@@ -55,22 +55,11 @@ __all__ = ["about_of", "page_of", "provenance_of", "write_page"]
 
 
 _SMALLEST_P = 0.001
-_TILES = (
-    (
-        "precision",
-        policy.PRECISION_LAM,
-        "Share of the generated samples that are realistic: a region counts in full if real data "
-        f"is at most {policy.PRECISION_LAM:g} times rarer there than generated data, and else in "
-        "part.",
-    ),
-    (
-        "recall",
-        policy.RECALL_LAM,
-        "Share of the real data that the model covers: a region counts in full if the model "
-        f"produces it at least {policy.RECALL_LAM:g} times as often as it should, and else in "
-        "part.",
-    ),
-)
+_TILES = {
+    "precision": "Share of the generated samples that are realistic.",
+    "recall": "Share of the real data that the model covers.",
+    "overlap": "What both sets have in common, also in its proportions.",
+}
 
 
 def write_page(
@@ -166,7 +155,8 @@ def _decision_view(decision: Decision) -> dict[str, Any]:
 def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
     models = comparison.evaluations
     header, rows = leaderboard_of(comparison)
-    curves = {printable(n): e.curve for n, e in models.items() if e.curve is not None}
+    printed = {printable(name): one for name, one in models.items()}
+    curves = {name: one.curve for name, one in printed.items() if one.curve is not None}
     first = next(iter(models.values()))
     return {
         "words": _MODELS,
@@ -175,7 +165,7 @@ def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
         "models": [(printable(n), _view(e, samples)) for n, e in models.items()],
         "leaderboard": [header, *rows],
         "differences": [_difference(one) for one in comparison.differences],
-        "curves": curve_plot(curves) if curves else None,
+        "curves": curve_plot(curves, balanced_of(printed)) if curves else None,
         "points": model_plot(models),
         "by_class": _classes_of_models(models),
         "provenance": provenance_of(first, "compare"),
@@ -250,7 +240,8 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
     shown = evaluation if samples else _without_samples(evaluation)
     found = [(one, one.view(shown)) for one in SECTIONS]
     return {
-        "headline": verdict_of(evaluation),
+        "headline": verdict_of(shown),
+        "exact": evaluation.verdict.exact if evaluation.verdict else (),
         "subtitle": title_of(evaluation),
         "tiles": _tiles(evaluation),
         "sections": [
@@ -265,10 +256,15 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
 
 
 def _without_samples(evaluation: Evaluation) -> Evaluation:
-    explanation = evaluation.explanation
+    explanation, verdict = evaluation.explanation, evaluation.verdict
+    if explanation is not None:
+        explanation = explanation.without_samples()
+        verdict = verdict and verdict.named(explanation.established)
     return replace(
         evaluation,
-        explanation=None if explanation is None else explanation.without_samples(),
+        explanation=explanation,
+        verdict=verdict,
+        findings=findings_of(verdict, evaluation.scores),
         broken={},
     )
 
@@ -279,7 +275,8 @@ def _curve(evaluation: Evaluation) -> dict[str, Any] | None:
     if curve is None:
         return None
     data = _as_json(curve_data(curve))
-    return {"curves": curve_plot({"": curve}), "data": data, "numbers": _numbers(evaluation)}
+    plot = curve_plot({"": curve}, balanced_of({"": evaluation}))
+    return {"curves": plot, "data": data, "numbers": _numbers(evaluation)}
 
 
 @section("missed", "What it misses")
@@ -334,7 +331,7 @@ def _scores(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "table": (HEADER, rows_of(evaluation)),
         "notes": notes_of(evaluation),
-        "advice": [line.replace("(--report page.html)", "above") for line in advice_of(evaluation)],
+        "advice": advice_of(evaluation, "above"),
     }
 
 
@@ -349,22 +346,22 @@ def _shows_samples(evaluation: Evaluation) -> bool:
 
 def _tiles(evaluation: Evaluation) -> list[dict[str, Any]]:
     found = []
-    for kind, lam, meaning in _TILES:
+    for kind, meaning in _TILES.items():
         if f"curve.{kind}" not in evaluation.scores:
             continue
         score = evaluation[f"curve.{kind}"]
-        low, high = (float(score.value if v is None else v) for v in (score.low, score.high))
+        limit = score.value if score.high is None else score.high
         found.append(
             {
                 "kind": kind,
                 "name": kind.capitalize(),
-                "lam": f"{lam:g}",
                 "value": score.value_text,
-                "interval": score.interval_text,
+                "limits": score.interval_text,
+                "is_lost": limit < 1.0,
                 "meaning": meaning,
                 "at": round(240 * min(score.value, 1.0), 1),
-                "from": round(240 * low, 1),
-                "width": round(max(240 * (high - low), 1.0), 1),
+                "from": round(240 * score.value, 1),
+                "width": round(max(240 * (limit - score.value), 1.0), 1),
             }
         )
     return found

@@ -9,7 +9,6 @@ import numpy as np
 from tradeoff._validation import check_type
 from tradeoff.core.frontier import RenyiFrontier
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.inference import policy
 from tradeoff.report.base import Display, axes_or_new, colors_of, legend_below, named
 from tradeoff.report.display import draw_frame, plain
 
@@ -59,8 +58,8 @@ class PlanDisplay(Display):
         ax, numbers = axes_or_new(ax, height=4.5), self.plan.headline
         colors = colors_of(color, 2)
         for values, shade, label in (
-            (numbers["curve.precision"], colors[0], f"precision at λ = {policy.PRECISION_LAM:g}"),
-            (numbers["curve.recall"], colors[1], f"recall at λ = {policy.RECALL_LAM:g}"),
+            (numbers["curve.precision"], colors[0], "precision"),
+            (numbers["curve.recall"], colors[1], "recall"),
         ):
             ax.plot(self.plan.budgets, values, "o-", color=shade, label=label, clip_on=False)
         ax.axvline(self.plan.enough, color="0.6", linestyle=":", label="hardly more beyond")

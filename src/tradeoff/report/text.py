@@ -6,6 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from tradeoff._text import in_percent, printable
+from tradeoff.evaluation.verdict import percent_up
 from tradeoff.inference import policy
 from tradeoff.metrics.registry import find_metric
 
@@ -34,7 +35,7 @@ _OTHERWISE = {
     "draws": "If they are the same file or row several times, use "
     '`repeats="copies"` (--repeats copies).',
 }
-HEADER = ("", "score", "interval", "expected", "meaning")
+HEADER = ("", "value", "limits", "expected", "meaning")
 
 
 def title_of(*evaluations: Evaluation) -> str:
@@ -89,25 +90,23 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
     if any(key in evaluation.scores for key in _HEADLINE_KEYS):
         found.append(
             (
-                "λ",
-                f"precision at λ = {policy.PRECISION_LAM:g} is lowered only by regions where "
-                f"generated samples are more than {policy.PRECISION_LAM:g} times too frequent. "
-                f"Recall at λ = {policy.RECALL_LAM:g} is lowered only by regions that the model "
-                f"produces less than {policy.RECALL_LAM:g} times as often as it should. Both are "
-                "upper bounds: true values can be lower, even below the interval.",
+                "at most",
+                f"guaranteed with {in_percent(evaluation.settings.level)} confidence. True values "
+                "can be lower than the values that are shown, because the estimator does not "
+                "detect every loss.",
             )
         )
     if any(score.expected is not None for score in evaluation.scores.values()):
         found.append(("expected", "value when both sides come from the real data."))
     if evaluation.certificate is not None:
-        limit = evaluation.certificate.precision(policy.PRECISION_LAM)
+        limit = evaluation.certificate.precision(1.0)
         if limit < 1.0:
             found.append(
                 (
                     "certified",
-                    f"precision at λ = {policy.PRECISION_LAM:g} is at most {limit:.3f} with "
-                    f"{in_percent(evaluation.settings.level)} confidence, assuming only that "
-                    "samples are independent.",
+                    f"a limit that assumes only that samples are independent: the overlap is at "
+                    f"most {percent_up(limit)} with {in_percent(evaluation.settings.level)} "
+                    "confidence.",
                 )
             )
     found += _equal_samples(evaluation)
@@ -137,11 +136,13 @@ def _equal_samples(evaluation: Evaluation) -> list[tuple[str, str]]:
     return [("equal samples", sentence)]
 
 
-def advice_of(evaluation: Evaluation) -> list[str]:
-    """What to do next, a line each."""
+def advice_of(evaluation: Evaluation, page: str = "") -> list[str]:
+    """What to do next, a line each; with the page that is written, it is named."""
     found = [f"{one.name}: {one.advice}" for one in evaluation.findings if one.advice]
+    if page:
+        found = [line.replace("--report page.html", page) for line in found]
     verdict = evaluation.verdict
-    if verdict is not None and verdict.recall.advised and not evaluation.findings:
+    if verdict is not None and verdict.recall.advised and verdict.name == "nothing found":
         found.append(
             f"to detect a loss of 10%: use {verdict.recall.advised} on each side, or a stronger "
             "encoder."
@@ -152,13 +153,13 @@ def advice_of(evaluation: Evaluation) -> list[str]:
 def comparison_notes_of(comparison: Comparison) -> list[tuple[str, str]]:
     """What to know about the numbers of all models, and about their differences."""
     first = next(iter(comparison.evaluations.values()))
-    found = [note for note in notes_of(first) if note[0] in ("λ", "expected")]
+    found = [note for note in notes_of(first) if note[0] in ("at most", "expected")]
     if comparison.differences:
         found.append(
             (
                 "difference",
-                "computed from the curves as counted, before they are made monotone, and for the "
-                "area between λ = 1/20 and 20. It can deviate from the difference of two scores.",
+                "computed from curves before they are smoothed, and for the area between λ = 1/20 "
+                "and 20, so it can deviate slightly from the difference of two scores.",
             )
         )
     return found
@@ -168,17 +169,16 @@ def sweep_rows_of(sweep: Sweep) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
     """Header and rows of a sweep; values that no other one dominates are marked."""
     header = (
         "value",
-        f"precision at λ = {policy.PRECISION_LAM:g}",
-        f"recall at λ = {policy.RECALL_LAM:g}",
+        "precision",
+        "recall",
         "area",
         "Pareto",
     )
     rows: list[tuple[str, ...]] = [
         (
             printable(point.value),
-            f"{point.precision:.3f} [{point.precision_limits[0]:.3f}, "
-            f"{point.precision_limits[1]:.3f}]",
-            f"{point.recall:.3f} [{point.recall_limits[0]:.3f}, {point.recall_limits[1]:.3f}]",
+            f"{point.precision:.3f} (at most {point.precision_limits[1]:.3f})",
+            f"{point.recall:.3f} (at most {point.recall_limits[1]:.3f})",
             f"{point.area:.3f}",
             "yes" if point.is_pareto else "",
         )
@@ -221,4 +221,4 @@ def _with_interval(evaluation: Evaluation, key: str) -> str:
     if key not in evaluation.scores:
         return ""
     score = evaluation[key]
-    return f"{score.value_text} {score.interval_text}".rstrip()
+    return score.text

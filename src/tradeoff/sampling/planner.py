@@ -22,6 +22,7 @@ from tradeoff.core.budget import AcceptanceRule
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError, UndefinedError
 from tradeoff.inference import policy
+from tradeoff.inference.losses import balance_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -80,7 +81,10 @@ class Plan(Result):
     @property
     def headline(self) -> dict[str, FloatArray]:
         """Headline numbers for each budget, by the keys that they have in every result."""
-        found = [policy.headline_of(self.curve(budget)) for budget in self.budgets]
+        found = [
+            balance_of(self.held_out[budget]).headline(self.curve(budget))
+            for budget in self.budgets
+        ]
         return {key: np.array([numbers[key] for numbers in found]) for key in found[0]}
 
     def divergence(self, divergence: Divergence) -> FloatArray:
