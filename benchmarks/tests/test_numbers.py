@@ -54,6 +54,8 @@ HERE = {
         "1%": "the level of a test, also in the benchmark",
         "0.146": "computed from the distribution of the benchmark",
         "0.01": "a bar, also in the benchmark",
+        "0.7": "a bar, also in the benchmark",
+        "0.55": "a bar, also in the benchmark",
     },
     "knobs.md": {"1.0": "a temperature of the tutorial"},
     "papers.md": {
