@@ -26,10 +26,6 @@ FURTHER_FACTORS = (5.0, 20.0)
 """Tested in this fixed order, so that no level is lost; slopes on the grid of counts."""
 SMALLEST_LOSS = 0.001
 """A smaller lower limit says nothing."""
-STRICTER = 2.0
-"""A further factor is worth a word if it is at least so many times larger than the first."""
-INVENTED = 20.0
-"""Where real data is over so many times rarer, a sample is called invented."""
 ASKED = 0.1
 """Loss for which a number of samples is advised where nothing is established."""
 LOWEST_LEVEL = 0.5
