@@ -15,24 +15,26 @@ import numpy as np
 
 from benchmarks import datasets
 from tests.known.distributions import Mixture
+from tests.known.headline import KEYS, contradictions
 from tradeoff.curves.diagnosis import diagnose_pair
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.evaluation.findings import findings_of
 from tradeoff.evaluation.verdict import verdict_of
 from tradeoff.inference import policy
 from tradeoff.metrics.copies import measure as measure_copies
+from tradeoff.metrics.curve import curve_scores
 from tradeoff.metrics.family import MeasuredCurve, Request
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tradeoff.curves.diagnosis import Diagnosis
     from tradeoff.evaluation.verdict import Verdict
 
 COPIED = 10
 _LEVEL = 0.95
 _JITTER = 1e-3  # of near-copies, relative to the standard deviation of a column
+_RARER = 0.6
 _CLUSTERS = 10
 _TABLE_COLUMNS = 8
 _TABLE_ROWS = 40_000
@@ -58,6 +60,9 @@ class Fault:
         copies: Whether the generated samples are ten real ones, repeated.
         jitter: Standard deviation of what is added to copies, relative to that of each column.
         blurred: Whether the generated samples are blurred images.
+        shuffled: Whether the columns of generated samples are shuffled independently.
+        uneven: Whether every second class is rarer among generated samples, and the others are more
+            frequent, by factors below the margin of 1.5 of a loss.
     """
 
     name: str
@@ -67,25 +72,40 @@ class Fault:
     copies: bool = False
     jitter: float = 0.0
     blurred: bool = False
+    shuffled: bool = False
+    uneven: bool = False
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """What is lost."""
+        if self.copies or self.blurred or self.shuffled or self.is_apart:
+            return frozenset({"precision", "recall"})
+        losses = {"precision": self.foreign or self.invented, "recall": self.dropped}
+        return frozenset(kind for kind, lost in losses.items() if lost)
 
     @property
     def kind(self) -> str | None:
         """What is lost; None if nothing or more than one of them is."""
-        if self.copies or self.blurred:
-            return None
-        if self.foreign or self.invented:
-            return "precision"
-        return "recall" if self.dropped else None
+        (kind,) = self.kinds if len(self.kinds) == 1 else (None,)
+        return kind
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the two sides have nothing in common."""
+        return self.foreign >= 1.0
 
     @property
     def is_none(self) -> bool:
         """Whether both sides have one distribution."""
-        return self.kind is None and not self.copies and not self.blurred
+        return not self.kinds and not self.uneven
 
 
 NONE = Fault(name="none")
 FOREIGN = {share: Fault(name=f"{share:.0%} foreign", foreign=share) for share in (0.05, 0.2, 0.5)}
 BLUR = Fault(name="blur", blurred=True)
+APART = Fault(name="100% foreign", foreign=1.0)
+SHUFFLED = Fault(name="columns shuffled", shuffled=True)
+UNEVEN = Fault(name="wrong proportions", uneven=True)
 COPIES = (
     Fault(name="near-copies of 10", copies=True, jitter=_JITTER),
     Fault(name="exact copies of 10", copies=True),
@@ -100,6 +120,12 @@ def dropped(count: int, of: int, what: str = "classes") -> Fault:
 def invented(count: int, of: int, what: str = "sources") -> Fault:
     """Some of the classes are missing among real samples."""
     return Fault(name=f"{count} of {of} {what} foreign", invented=count)
+
+
+def mixed(count: int, of: int, foreign: float, what: str = "classes") -> Fault:
+    """Some of the classes are missing among generated samples, and some of these are foreign."""
+    name = f"{count} of {of} {what} dropped, {foreign:.0%} foreign"
+    return Fault(name=name, dropped=count, foreign=foreign)
 
 
 class Drawn(NamedTuple):
@@ -123,7 +149,12 @@ def draw(
     rest = order[first:]
     sides = order[:first], rest[allowed[rest]][:second]
     rows, others = sides[::-1] if fault.invented else sides
+    if fault.uneven:
+        rarer = np.isin(labels[rest], np.unique(labels)[::2])
+        others = rest[~rarer | (rng.random(len(rest)) < _RARER)][:generated]
     made = data.real.features[others]
+    if fault.shuffled:
+        made = np.stack([rng.permutation(column) for column in made.T], axis=1)
     if fault.foreign:
         made = made.copy()
         spoiled = np.flatnonzero(rng.random(len(made)) < fault.foreign)
@@ -198,7 +229,7 @@ class Run:
     """What one verdict states.
 
     Args:
-        kind: What is lost by the fault.
+        kinds: What is lost by the fault.
         share: True share of the fault.
         difference: Lower limit of the distance, if a difference is established.
         limits: First lower limit of each kind that is established.
@@ -206,9 +237,11 @@ class Run:
         at_most: Largest loss of recall that is not ruled out, if that is stated.
         enough: Number of samples that would decide about recall, if that is stated.
         controlled: Whether controls were run.
+        contradictions: Number of statements that another statement or number contradicts.
+        named_apart: Whether the two sets are said to overlap hardly.
     """
 
-    kind: str | None
+    kinds: frozenset[str]
     share: float
     difference: float | None
     limits: Mapping[str, float]
@@ -216,11 +249,13 @@ class Run:
     at_most: float | None = None
     enough: int | None = None
     controlled: bool = False
+    contradictions: int = 0
+    named_apart: bool = False
 
     @property
     def exceeds(self) -> bool:
         """Whether a lower limit is above the truth; a wrong kind is counted on its own."""
-        stated = [self.difference or 0.0, self.limits.get(self.kind or "", 0.0)]
+        stated = [self.difference or 0.0, *(self.limits.get(kind, 0.0) for kind in self.kinds)]
         return max(stated) > self.share
 
     @property
@@ -231,23 +266,25 @@ class Run:
 
 def measured(drawn: Drawn, fault: Fault, seed: int, controls: bool) -> Run:
     """The verdict of one run; controls are run only where recall is not lost."""
-    verdict, diagnosis = judge(drawn.pair, seed, controls=controls)
+    curve, verdict = judge(drawn.pair, seed, controls=controls)
     outcomes = {"precision": verdict.precision, "recall": verdict.recall}
     keys = ("copies.of_real", "copies.within")
     scores = measure_copies(drawn.pair, Request(keys=keys)).scores if fault.copies else {}
     return Run(
-        kind=fault.kind,
+        kinds=fault.kinds,
         share=drawn.share,
         difference=verdict.difference,
         limits={kind: out.losses[0].at_least for kind, out in outcomes.items() if out.losses},
         findings=tuple(finding.name for finding in findings_of(verdict, scores)),
         at_most=verdict.recall.at_most,
         enough=verdict.recall.enough,
-        controlled=diagnosis is not None,
+        controlled=curve.diagnosis is not None,
+        contradictions=len(contradictions(verdict, curve_scores(KEYS, curve))),
+        named_apart=verdict.name == "no overlap",
     )
 
 
-def judge(pair: Pair, seed: int, *, controls: bool) -> tuple[Verdict, Diagnosis | None]:
+def judge(pair: Pair, seed: int, *, controls: bool) -> tuple[MeasuredCurve, Verdict]:
     """The verdict, with controls if recall is not lost and both sides are large enough."""
     estimate = estimate_curve(pair, seed=seed, jobs=1, progress=False)
     enough = min(pair.sizes.values()) >= policy.FEWEST_CONTROLLED
@@ -255,7 +292,7 @@ def judge(pair: Pair, seed: int, *, controls: bool) -> tuple[Verdict, Diagnosis 
     if controls and enough and not estimate.losses(level=_LEVEL).recall:
         diagnosis = diagnose_pair(pair, seed=seed, jobs=1, progress=False)
     curve = MeasuredCurve.of(estimate, level=_LEVEL, diagnosis=diagnosis)
-    return verdict_of(curve, pair.sizes), diagnosis
+    return curve, verdict_of(curve, pair.sizes)
 
 
 def decisive_count(pair: Pair, seed: int) -> float | None:

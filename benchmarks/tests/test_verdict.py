@@ -13,6 +13,7 @@ from benchmarks.faults import FOREIGN, NONE, Data, Drawn, Run, dropped, invented
 from tradeoff.samples import Pair
 
 FILMS, TWEETS = 0, 2
+RECALL = frozenset({"recall"})
 
 
 @pytest.fixture
@@ -92,12 +93,12 @@ def test_a_bar_is_an_exact_binomial_test(runs, share):
 def test_errors_are_counted_by_kind():
     case = Case(data="images", fault=dropped(2, 10), real=200)
     found = [
-        Run("recall", 0.2, 0.1, {"recall": 0.1}),
-        Run("recall", 0.2, 0.25, {"recall": 0.25}),
-        Run("recall", 0.2, 0.1, {"precision": 0.1}),
-        Run("recall", 0.2, None, {}, at_most=0.1, controlled=True),
-        Run("recall", 0.2, None, {}, at_most=0.4, controlled=True),
-        Run("recall", 0.2, None, {}, enough=900, controlled=True),
+        Run(RECALL, 0.2, 0.1, {"recall": 0.1}),
+        Run(RECALL, 0.2, 0.25, {"recall": 0.25}),
+        Run(RECALL, 0.2, 0.1, {"precision": 0.1}),
+        Run(RECALL, 0.2, None, {}, at_most=0.1, controlled=True),
+        Run(RECALL, 0.2, None, {}, at_most=0.4, controlled=True),
+        Run(RECALL, 0.2, None, {}, enough=900, controlled=True),
     ]
     row = case.row(found)
     assert (row["wrong kind"], row["limit above truth"], row["false bound"]) == (1, 1, 1)
@@ -106,8 +107,8 @@ def test_errors_are_counted_by_kind():
 
 
 def test_a_case_without_a_fault_counts_alarms_and_bounds():
-    found = [Run(None, 0.0, 0.1 if seed < 2 else None, {}) for seed in range(10)]
-    found += [Run(None, 0.0, None, {}, at_most=x, controlled=True) for x in (0.1, 0.4, None)]
+    found = [Run(frozenset(), 0.0, 0.1 if seed < 2 else None, {}) for seed in range(10)]
+    found += [Run(frozenset(), 0.0, None, {}, at_most=x, controlled=True) for x in (0.1, 0.4, None)]
     bars = Case(data="images", fault=NONE, real=200, bounded=0.5).bars(found)
     assert (bars["false alarms"].failures, bars["not bounded"].failures) == (2, 2)
 
@@ -168,8 +169,8 @@ def test_half_tweets_instead_of_film_reviews_are_found():
 
 
 def test_a_bound_is_compared_as_it_is_printed():
-    assert not Run("recall", 0.2, None, {}, at_most=0.196).is_falsely_bounded
-    assert Run("recall", 0.2, None, {}, at_most=0.194).is_falsely_bounded
+    assert not Run(RECALL, 0.2, None, {}, at_most=0.196).is_falsely_bounded
+    assert Run(RECALL, 0.2, None, {}, at_most=0.194).is_falsely_bounded
 
 
 @pytest.mark.slow

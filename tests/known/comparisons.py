@@ -35,12 +35,19 @@ def _apart(distance: float) -> Equal:
     return Equal(pair.real, pair.generated)
 
 
+WEIGHTED = {
+    name: Mixture(weights, _MEANS, (1.0,) * 4)
+    for name, weights in {
+        "real": (0.4, 0.3, 0.2, 0.1),
+        "b": (0.1, 0.25, 0.25, 0.4),
+        "c": (0.18, 0.25, 0.22, 0.35),
+    }.items()
+}
+"""Mixtures of four components in eight columns: real data, and two models of it."""
+
 EQUAL = {
     **{f"Gaussians, distance {distance}": _apart(distance) for distance in (0, 1, 2)},
-    "mixture, 8 columns": Equal(
-        Mixture((0.4, 0.3, 0.2, 0.1), _MEANS, (1.0,) * 4),
-        Mixture((0.1, 0.25, 0.25, 0.4), _MEANS, (1.0,) * 4),
-    ),
+    "mixture, 8 columns": Equal(WEIGHTED["real"], WEIGHTED["b"]),
 }
 
 
