@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ __all__ = [
     "check_slopes",
     "check_type",
     "check_vector",
+    "check_views",
     "check_weights",
     "freeze",
     "own",
@@ -295,6 +297,18 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     choices = list(choices)
     if value not in choices:
         raise InvalidInputError(f"`{name}` must be one of {', '.join(choices)}. Got {value!r}.")
+
+
+def check_views(widths: Mapping[str, int], columns: int) -> dict[str, int]:
+    """Numbers of columns of views by name, which together make up all columns."""
+    check_type("views", widths, Mapping)
+    found = {str(name): check_count(f"views[{name!r}]", width) for name, width in widths.items()}
+    if sum(found.values()) != columns:
+        raise InvalidInputError(
+            f"`views` must add up to the {columns} columns of the features. "
+            f"Got {sum(found.values())}."
+        )
+    return found
 
 
 def _check_range(

@@ -29,7 +29,7 @@ __all__ = ["Settings", "read_config"]
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-_TEXTS = {"real", "generated", "store", "encoder"}
+_TEXTS = {"real", "generated", "store"}
 _WIDTH = 100
 
 
@@ -55,7 +55,10 @@ class EmbedSettings:
     label: str | None = field(default=None, metadata={"help": "Column that holds the class."})
     encoder: Any = field(
         default=None,
-        metadata={"help": "Encoder: a name, a file, a folder or an id of the Hugging Face hub."},
+        metadata={
+            "help": "Encoder: a name, a file, a folder or an id of the Hugging Face hub. Several "
+            "encoders are views of each sample, of which the first one serves metrics that see one."
+        },
     )
     size: int | None = field(
         default=None,
@@ -251,15 +254,22 @@ class Settings(MeasureSettings, EmbedSettings):
             changed["rule"] = self.rule
         if not isinstance(changed.get("estimator", ""), str):
             changed["estimator"] = estimator_to_fields(self.estimator) or repr(self.estimator)
-        for name in ("encoder", "store"):
-            value = changed.get(name, "")
-            if isinstance(value, Path):
-                changed[name] = str(value)
-            elif not isinstance(value, str):
-                changed[name] = getattr(value, "name", repr(value))
+        for name in {"encoder", "store"} & changed.keys():
+            changed[name] = _plain(changed[name])
         if "metrics" in changed:
             changed["metrics"] = list(changed["metrics"])
         return changed
+
+
+def _plain(value: Any) -> Any:
+    """A path or an encoder as text; several encoders as a list, or by the names of their views."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(view): _plain(one) for view, one in value.items()}
+    if isinstance(value, (str, Path)):
+        return str(value)
+    return getattr(value, "name", repr(value))
 
 
 def with_keywords(
@@ -347,13 +357,12 @@ def read_config(path: str | Path) -> dict[str, Any]:
         raise InvalidInputError(f"`{path}` cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:  # also numbers of too many digits, deep nesting
         raise InvalidInputError(f"`{path}` must be TOML. {first_line(error)}.") from None
+    values |= _encoder_in(values, path)
     for name in _TEXTS & values.keys():
         many = isinstance(values[name], dict) and name == "generated"
         texts = values[name].values() if many else [values[name]]
         if not all(isinstance(text, str) for text in texts):
             raise InvalidInputError(f"`{name}` in `{path}` must be text. Got {values[name]!r}.")
-        if name == "encoder" and not _is_path(path.parent / values[name]):
-            continue
         values[name] = (
             {model: placed(place, path.parent) for model, place in values[name].items()}
             if many
@@ -362,6 +371,23 @@ def read_config(path: str | Path) -> dict[str, Any]:
     if not _is_list_of_texts(values.get("metrics", [])):
         raise InvalidInputError(f"`metrics` in `{path}` must be a list of names.")
     return values
+
+
+def _encoder_in(values: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The encoder of a TOML file, or several of them, with paths relative to its folder."""
+    if "encoder" not in values:
+        return {}
+    encoder = values["encoder"]
+    several = [*encoder.values()] if isinstance(encoder, dict) else encoder
+    if not _is_list_of_texts(several):
+        raise InvalidInputError(f"`encoder` in `{path}` must be text. Got {encoder!r}.")
+
+    def found(one: str) -> str:
+        return placed(one, path.parent) if _is_path(path.parent / one) else one
+
+    if isinstance(encoder, dict):
+        return {"encoder": {view: found(one) for view, one in encoder.items()}}
+    return {"encoder": found(encoder) if isinstance(encoder, str) else [*map(found, encoder)]}
 
 
 def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
@@ -386,8 +412,8 @@ def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
         else:
             comments += f"# {name} was not a path\n"
     for name, value in settings.to_dict().items():
-        is_path = name == "store" or (name == "encoder" and _is_path(Path(value)))
-        values[name] = placed(value, Path.cwd()) if is_path else value
+        values[name] = placed(value, Path.cwd()) if name == "store" else value
+    values |= _encoder_in(values, Path.cwd() / "run.toml")
     return comments + tomli_w.dumps(values)
 
 

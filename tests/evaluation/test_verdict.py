@@ -296,6 +296,7 @@ def measured(losses, *, smallest=None, count=None, diagnosed=True, headline=None
         estimate=SimpleNamespace(headline=values),
         losses=losses,
         diagnosis=diagnosis if diagnosed else None,
+        views=(),
     )
 
 

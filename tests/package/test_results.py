@@ -27,6 +27,7 @@ from tradeoff.core.roc import ROCCurve
 from tradeoff.curves import Diagnosis
 from tradeoff.curves.counted import CountedCurve, EstimatedCurve
 from tradeoff.curves.estimate import HeldOut
+from tradeoff.curves.views import SeenView
 from tradeoff.data import Broken
 from tradeoff.embedding.embed import Embedded
 from tradeoff.evaluation import Finding, Reference, SampleValues
@@ -49,7 +50,7 @@ from tradeoff.metrics.family import MeasuredCurve
 from tradeoff.metrics.moments import Moments, PartScores
 from tradeoff.metrics.neighbors import OwnNeighbors, SupportScore, own_neighbors
 from tradeoff.ratio import reliability
-from tradeoff.samples import Pair, Side
+from tradeoff.samples import Pair, Side, View
 from tradeoff.sampling import Accounting, filter_pool, plan_budget
 from tradeoff.sampling.sampled import Sampled
 from tradeoff.sequential.questions import Decision, Look
@@ -103,6 +104,7 @@ NO_RESULTS = {
     "Stack",
     "TableEncoder",
     "TextFile",
+    "Views",
     "EmbedSettings",
     "MeasureSettings",
 }
@@ -201,6 +203,7 @@ MAKE = {
     "Outcome": lambda: Outcome(
         value=0.7, losses=(Loss(factor=3.0, at_least=0.2),), enough=300, groups=(LONG, "two")
     ),
+    "View": lambda: View("pixels", 0, 2),
     "Verdict": lambda: evaluation().verdict,
     "Diagnosis": diagnosis,
     "Difference": lambda: Difference(
@@ -245,6 +248,9 @@ MAKE = {
     ),
     "Sampled": lambda: Sampled(
         samples=REAL, labels=None, log_ratios=REAL[:, 0], accounting=Accounting(draws=300)
+    ),
+    "SeenView": lambda: SeenView(
+        name=LONG, overlap=0.9, at_most=1.0, hidden=0.2, hidden_at_least=0.1
     ),
     "Score": lambda: Score(value=0.5, low=0.4, high=0.6),
     "Side": lambda: Side(name="real", features=REAL, groups=["a"] * 200),

@@ -179,7 +179,9 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
         @functools.wraps(command)
         def run(**values: Any) -> None:
             given = {name: values.pop(name) for name in names}
-            chosen = {name: value for name, value in given.items() if value is not None}
+            chosen = {name: value for name, value in given.items() if value not in (None, [])}
+            if isinstance(chosen.get("encoder"), list) and len(chosen["encoder"]) == 1:
+                (chosen["encoder"],) = chosen["encoder"]
             config = values.get("config")
             try:
                 command(chosen=_configured(config, names) | chosen, **values)
@@ -217,7 +219,7 @@ def _configured(config: Path | None, names: Iterable[str]) -> dict[str, Any]:
 def _annotation(name: str) -> Any:
     """The option of a setting, with the words that the setting was declared with."""
     (setting,) = (field for field in fields(Settings) if field.name == name)
-    kind = _plain(get_type_hints(Settings)[name])
+    kind = list[str] if name == "encoder" else _plain(get_type_hints(Settings)[name])
     words = help_of(setting)
     if kind is bool:
         return Annotated[kind | None, typer.Option(f"--{name}/--no-{name}", help=words)]
@@ -273,7 +275,8 @@ def inputs_of(
     chosen: dict[str, Any], sources: dict[str, Any], config: Path | None
 ) -> list[str | Path]:
     """Paths that a command reads: sources, a TOML file and an encoder."""
-    found: list[Any] = [chosen.get("encoder"), config]
+    encoder = chosen.get("encoder")
+    found: list[Any] = [*(encoder if isinstance(encoder, list) else [encoder]), config]
     for source in sources.values():
         found += source.values() if isinstance(source, dict) else [source]
     return [path for path in found if isinstance(path, (str, Path))]

@@ -100,7 +100,7 @@ class Comparison(Paged, Result):
         'good is better than far'
     """
 
-    _version = 5
+    _version = 6
     _derived = ("verdicts",)
 
     evaluations: Mapping[str, Evaluation]

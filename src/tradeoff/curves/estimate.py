@@ -7,7 +7,8 @@ counted curve is never below the truth, whatever the estimator.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,7 @@ class CurveEstimate(EstimatedCurve):
         real: Real samples with their held-out log-ratios.
         generated: Generated samples with theirs.
         provenance: estimator, folds, seed, sizes and versions.
+        views: For samples with several views, the curve that each view alone shows, by its name.
 
     Example:
         >>> import numpy as np
@@ -95,8 +97,11 @@ class CurveEstimate(EstimatedCurve):
         ((500,), 5)
     """
 
+    _unsaved = ("views",)
+
     real: HeldOut
     generated: HeldOut
+    views: Mapping[str, CurveEstimate] = field(default_factory=dict)
 
     @property
     def held_out(self) -> HeldOutLogRatios:
@@ -164,6 +169,7 @@ def pr_curve(
     repeats: str = "auto",
     real_groups: Sequence[object] | None = None,
     generated_groups: Sequence[object] | None = None,
+    views: Mapping[str, int] | None = None,
     progress: bool = True,
 ) -> CurveEstimate:
     """Estimated precision-recall curve of two sets of samples, counted on held-out samples.
@@ -182,6 +188,8 @@ def pr_curve(
         real_groups: Group of each real sample, kept together in one fold (frames of a video,
             augmentations of an image), length n; each distinct sample on its own if not given.
         generated_groups: The same for generated samples, length m.
+        views: Number of columns of each view by name, in the order of the columns, if features of
+            several encoders stand side by side. A stack fits its members on each view.
         progress: Whether to show progress lines.
 
     Example:
@@ -201,6 +209,7 @@ def pr_curve(
         generated=generated,
         real_groups=real_groups,
         generated_groups=generated_groups,
+        views=views,
     )
     return estimate_curve(
         pair, estimator=estimator, folds=folds, seed=seed, repeats=repeats, progress=progress
@@ -229,7 +238,42 @@ def estimate_curve(
         model = model.counting_values()
     split = Split.of(folds, every_pair=every_pair and model.combines)
     placed = place(pair, split, equal, seed=seed)
-    log_ratios = cross_fit(model, placed, split, seed=seed, jobs=jobs, progress=progress)
+    fitted = cross_fit(model, placed, split, seed=seed, jobs=jobs, progress=progress)
+    whole, *views = (
+        _estimate(split, placed, log_ratios, provenance={"view": view} if view else {})
+        for view, log_ratios in fitted.items()
+    )
+    about: dict[str, Any] = {
+        "measured": "precision-recall curve, errors of a held-out log-ratio",
+        "estimator": repr(model),
+        "folds": split.folds,
+        "seed": seed,
+        "samples": pair.sizes,
+        "columns": pair.columns,
+        "components": projected_columns(model, pair.columns),
+        "row_caps": row_caps(model),
+        "grouped": any(side.is_grouped for side in placed),
+        "repeats": asdict(equal),
+        "digest": pair.real.digest_for(seed),
+        "versions": software_versions(),
+    }
+    if pair.views:
+        about["views"] = {view.name: view.width for view in pair.views}
+    named = {
+        one.provenance["view"]: replace(one, provenance={**about, **one.provenance})
+        for one in views
+    }
+    return replace(whole, provenance=about, views=named)
+
+
+def _estimate(
+    split: Split,
+    placed: Sides[Placed],
+    log_ratios: Sides[FloatArray],
+    *,
+    provenance: Mapping[str, Any],
+) -> CurveEstimate:
+    """The curve of held-out log-ratios."""
     real, generated = map(partial(_held_out, split), placed, log_ratios)
     counted = {
         "real": real.log_ratios[real.counted],
@@ -237,24 +281,7 @@ def estimate_curve(
     }
     raw = HeldOutLogRatios(**counted).curve()
     return CurveEstimate(
-        raw=raw,
-        curve=raw.clipped(),
-        real=real,
-        generated=generated,
-        provenance={
-            "measured": "precision-recall curve, errors of a held-out log-ratio",
-            "estimator": repr(model),
-            "folds": split.folds,
-            "seed": seed,
-            "samples": pair.sizes,
-            "columns": pair.columns,
-            "components": projected_columns(model, pair.columns),
-            "row_caps": row_caps(model),
-            "grouped": any(side.is_grouped for side in placed),
-            "repeats": asdict(equal),
-            "digest": pair.real.digest_for(seed),
-            "versions": software_versions(),
-        },
+        raw=raw, curve=raw.clipped(), real=real, generated=generated, provenance=provenance
     )
 
 

@@ -20,12 +20,14 @@ from tradeoff.ratio.combination import Combiner
 from tradeoff.ratio.stack import fit_members
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy.typing as npt
 
     from tradeoff.curves.repeats import Repeats
     from tradeoff.ratio.base import Estimator
     from tradeoff.ratio.combination import MemberScores
-    from tradeoff.samples import Pair, Side
+    from tradeoff.samples import Pair, Side, View
 
 __all__ = ["Placed", "Split", "cross_fit", "place"]
 
@@ -204,10 +206,12 @@ def cross_fit(
     seed: int,
     jobs: int | None = None,
     progress: bool = True,
-) -> Sides[FloatArray]:
+) -> dict[str, Sides[FloatArray]]:
     """Log-ratios of both sides by index, each from fits that have not seen the sample.
 
-    In a single split, those of the training half come from a combination that was learned there.
+    Those of all views together have an empty name; if an estimator that combines sees several
+    views, those of each view alone have its name. In a single split, those of the training half
+    come from a combination that was learned there.
     """
     ordered = [placed.side.x[placed.order] for placed in sides]
     parts = [split.parts(placed.fold_keys[placed.order]) for placed in sides]
@@ -215,25 +219,48 @@ def cross_fit(
     fitting = joblib.cpu_count() if numbers >= _WORTH_PROCESSES else 1
     jobs = fitting if jobs is None else check_count("jobs", jobs)
     run = joblib.Parallel(n_jobs=min(jobs, len(split.pairs)), return_as="generator")
-    tasks = (joblib.delayed(_score)(model, ordered, parts, pair, seed) for pair in split.pairs)
+    views = sides.real.side.views if model.combines and len(sides.real.side.views) > 1 else ()
+    tasks = (
+        joblib.delayed(_score)(model, ordered, parts, pair, seed, views) for pair in split.pairs
+    )
     found = track(run(tasks), "fitting", total=len(split.pairs), progress=progress)
     scores = dict(zip(split.pairs, found, strict=True))
+    return {
+        name: _combined(scores, sides, parts, split, view=name)
+        for name in ("", *(view.name for view in views))
+    }
+
+
+def _combined(
+    scores: Mapping[tuple[int, int], dict[int, list[MemberScores]]],
+    sides: Sides[Placed],
+    parts: Sequence[npt.NDArray[np.int64]],
+    split: Split,
+    *,
+    view: str,
+) -> Sides[FloatArray]:
+    """Log-ratios by index from the scores of all members, or of those that see one view."""
+
+    def of(pair: tuple[int, int], part: int, side: int) -> MemberScores:
+        found = scores[pair][part][side]
+        return found.seen_by({view}) if view else found
+
     log_ratios = sides.map(lambda placed: np.full(len(placed.side), np.nan))
     for part in split.held_out:
         pairs = split.partners(part)
         others = [sum(pair) - part for pair in pairs]  # the other part of each pair
         real, generated = (
-            [scores[pair][other][i] for pair, other in zip(pairs, others, strict=True)]
+            [of(pair, other, i) for pair, other in zip(pairs, others, strict=True)]
             for i in range(2)
         )
         combine = Combiner.learn(real=real, generated=generated)
         for i, placed in enumerate(sides):
-            combined = [combine(scores[pair][part][i]) for pair in pairs]
+            combined = [combine(of(pair, part, i)) for pair in pairs]
             log_ratios[i][placed.order[parts[i] == part]] = np.mean(combined, axis=0)
             for pair, other in zip(pairs, others, strict=True):
                 if other not in split.held_out:
                     rows = placed.order[parts[i] == other]
-                    log_ratios[i][rows] = combine(scores[pair][other][i])
+                    log_ratios[i][rows] = combine(of(pair, other, i))
     return log_ratios
 
 
@@ -243,12 +270,13 @@ def _score(
     parts: list[npt.NDArray[np.int64]],
     pair: tuple[int, int],
     seed: int,
+    views: Sequence[View],
 ) -> dict[int, list[MemberScores]]:
     """Fit without a pair of parts; scores of both sides in each of them."""
     # Threads of small fits only wait for each other, and sums would depend on their number.
     with threadpool_limits(1):
         real, generated = (x[~np.isin(part, pair)] for x, part in zip(sides, parts, strict=True))
-        fitted = fit_members(model, real, generated, seed)
+        fitted = fit_members(model, real, generated, seed, views)
         return {
             held_out: [fitted(x[part == held_out]) for x, part in zip(sides, parts, strict=True)]
             for held_out in pair

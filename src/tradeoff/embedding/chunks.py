@@ -19,13 +19,13 @@ from tradeoff.exceptions import UnreadableError
 from tradeoff.features.network import BATCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from tradeoff.data.base import Kind
     from tradeoff.features.base import Encoder
     from tradeoff.features.store import Shelf
 
-__all__ = ["Chunk", "Prepared", "in_background", "prepare_chunks"]
+__all__ = ["Chunk", "Lane", "Prepared", "in_background", "prepare_chunks"]
 
 _CHUNK: dict[Kind, int] = {"image": 64, "text": 512, "table": 512, "features": 512}
 _CHUNK_BYTES = 64 * 1024 * 1024 * 3  # that many images of one megapixel are a whole chunk
@@ -39,16 +39,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Prepared(Sample):
-    """A sample whose content is dropped once it is prepared; of its content the hash is left."""
+    """A sample whose content is dropped once it is prepared; of its content the hash is left.
+
+    For each lane it is ready to be embedded, or None if its features are on the shelf.
+    """
 
     known: str = ""
-    ready: Any = None
-    fresh: bool = False
+    ready: tuple[Any, ...] = ()
 
     @property
     def digest(self) -> str:
         """The hash of the content that was dropped."""
         return self.known
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One encoder, and the shelf on which its features are kept; None if they are not."""
+
+    name: str
+    encoder: Encoder
+    shelf: Shelf | None
 
 
 @dataclass
@@ -61,7 +72,7 @@ class Chunk:
     def add(self, item: Prepared | Broken) -> None:
         """Append an item, and count its bytes."""
         self.items.append(item)
-        self.size += 0 if isinstance(item, Broken) else _size(item.ready)
+        self.size += 0 if isinstance(item, Broken) else sum(map(_size, item.ready))
 
     def is_full(self, most: int) -> bool:
         """By number or by bytes; after a whole batch, if the next one would not fit."""
@@ -69,28 +80,30 @@ class Chunk:
         return len(self.items) >= most or not fits
 
 
-def prepare_chunks(
-    items: Iterator[Sample | Broken], embedder: Encoder, shelf: Shelf | None
-) -> Iterator[Chunk]:
-    """Chunks of which all that is not on the shelf has been prepared."""
+def prepare_chunks(items: Iterator[Sample | Broken], lanes: Sequence[Lane]) -> Iterator[Chunk]:
+    """Chunks of which all that is not on the shelf of a lane has been prepared for it."""
+    keeps = any(lane.shelf is not None for lane in lanes)
 
     def prepare(item: Sample | Broken) -> Prepared | Broken:
         if isinstance(item, Broken):
             return item
-        digest = "" if shelf is None else item.digest
-        if shelf is not None and digest in shelf:
-            return Prepared(item.id, b"", item.label, digest)
+        digest = item.digest if keeps else ""
         try:
-            ready = embedder.prepare(item)
+            ready = tuple(
+                None
+                if lane.shelf is not None and digest in lane.shelf
+                else lane.encoder.prepare(item)
+                for lane in lanes
+            )
         except UnreadableError as error:
             return Broken(item.id, str(error))
-        return Prepared(item.id, b"", item.label, digest, ready, fresh=True)
+        return Prepared(item.id, b"", item.label, digest, ready)
 
     chunk = Chunk()
     with ThreadPoolExecutor(_THREADS, initializer=_step_back) as pool:
         for item in _in_order(pool, prepare, items):
             chunk.add(item)
-            if chunk.is_full(_CHUNK[embedder.kind]):
+            if chunk.is_full(_CHUNK[lanes[0].encoder.kind]):
                 yield chunk
                 chunk = Chunk()
     if chunk.items:

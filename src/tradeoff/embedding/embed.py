@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sized
-from contextlib import closing, nullcontext
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,14 +16,16 @@ from tradeoff._progress import track
 from tradeoff._result import Result
 from tradeoff._validation import check_choice, check_count, check_features
 from tradeoff.data.base import Broken
-from tradeoff.embedding.chunks import Chunk, Prepared, in_background, prepare_chunks
+from tradeoff.embedding.chunks import Chunk, Lane, Prepared, in_background, prepare_chunks
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features.plain import Identity
+from tradeoff.features.views import parts_of
+from tradeoff.samples import View, views_of
 
 if TYPE_CHECKING:
     from tradeoff.data.base import Sample, Source
     from tradeoff.features.base import Encoder
-    from tradeoff.features.store import FeatureStore, Shelf
+    from tradeoff.features.store import FeatureStore
 
 __all__ = ["Embedded", "embed_source"]
 
@@ -39,6 +41,7 @@ class Embedded(Result):
         broken: Items that could not be read, and why.
         reused: Number of samples whose features were in the store.
         provenance: Encoder, preprocessing, weights and sizes.
+        views: Columns of each encoder; empty if there is one.
 
     Example:
         >>> from tradeoff.data import open_source
@@ -58,6 +61,7 @@ class Embedded(Result):
     broken: tuple[Broken, ...]
     reused: int
     provenance: Mapping[str, Any]
+    views: tuple[View, ...] = ()
 
 
 def embed_source(
@@ -105,12 +109,17 @@ def embed_source(
             f"{source.kind}: choose another encoder."
         )
     chosen = None if limit is None else _choose_by_id(source, check_count("limit", limit), seed)
-    keeps = not isinstance(embedder, Identity) and getattr(embedder, "version", "") is not None
-    shelf = store.shelf(embedder) if store is not None and keeps else None
-    run = _Run(name=name, embedder=embedder, shelf=shelf, stops=broken == "stop")
+    lanes = [
+        Lane(view, one, store.shelf(one) if store is not None and _is_kept(one) else None)
+        for view, one in parts_of(embedder)
+    ]
+    run = _Run(name=name, lanes=lanes, stops=broken == "stop")
     total = len(source) if isinstance(source, Sized) else None
-    with nullcontext() if shelf is None else shelf:
-        chunks = in_background(prepare_chunks(_only_chosen(source, chosen), embedder, shelf))
+    with ExitStack() as opened:
+        for lane in lanes:
+            if lane.shelf is not None:
+                opened.enter_context(lane.shelf)
+        chunks = in_background(prepare_chunks(_only_chosen(source, chosen), lanes))
         with closing(chunks):
             for chunk in track(
                 chunks,
@@ -120,7 +129,12 @@ def embed_source(
                 progress=progress,
             ):
                 run.take(chunk)
-    return run.result()
+    return run.result(embedder)
+
+
+def _is_kept(encoder: Encoder) -> bool:
+    """Given features and those of functions without a version are not stored."""
+    return not isinstance(encoder, Identity) and getattr(encoder, "version", "") is not None
 
 
 @dataclass
@@ -128,50 +142,54 @@ class _Run:
     """What grows while a source is embedded."""
 
     name: str
-    embedder: Encoder
-    shelf: Shelf | None
+    lanes: Sequence[Lane]
     stops: bool
     ids: list[str] = field(default_factory=list)
     labels: list[str | None] = field(default_factory=list)
     digests: list[str] = field(default_factory=list)
-    features: list[npt.NDArray[Any]] = field(default_factory=list)
+    features: dict[str, list[npt.NDArray[Any]]] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
-    embedded: int = 0
-    columns: int = 0
+    reused: int = 0
 
     def take(self, chunk: Chunk) -> None:
-        fresh = [item for item in chunk.items if isinstance(item, Prepared) and item.fresh]
-        if fresh:
-            features = self.embedder.embed([item.ready for item in fresh])
-            self._check_finite(fresh, features)
-            self.columns = self.columns or features.shape[1]
-            if features.shape[1] != self.columns:
-                raise InvalidInputError(
-                    f"`{self.name}` must have features of one length. Got {self.columns} and "
-                    f"{features.shape[1]} columns."
-                )
-            self.embedded += len(features)
-            if self.shelf is None:
-                self.features.append(features)
-            else:
-                for sample, row in zip(fresh, features, strict=True):
-                    self.shelf.add(replace(sample, ready=None), row)
+        samples = [item for item in chunk.items if isinstance(item, Prepared)]
+        for number, lane in enumerate(self.lanes):
+            self._embed(lane, number, [one for one in samples if one.ready[number] is not None])
+        self.reused += sum(all(part is None for part in one.ready) for one in samples)
         for item in chunk.items:
             if isinstance(item, Broken):
                 self._refuse(item)
                 continue
             self.ids.append(item.id)
             self.labels.append(self._one(item.label))
-            if self.shelf is not None:
-                self.digests.append(item.digest)
+            self.digests.append(item.digest)
 
-    def _check_finite(self, fresh: list[Prepared], features: npt.NDArray[Any]) -> None:
+    def _embed(self, lane: Lane, number: int, fresh: list[Prepared]) -> None:
+        """Features of what is not on the shelf of a lane."""
+        if not fresh:
+            return
+        features = lane.encoder.embed([item.ready[number] for item in fresh])
+        self._check_finite(lane, fresh, features)
+        earlier = self.features.setdefault(lane.name, [])
+        if earlier and features.shape[1] != earlier[0].shape[1]:
+            raise InvalidInputError(
+                f"`{self.name}` must have features of one length. Got {earlier[0].shape[1]} and "
+                f"{features.shape[1]} columns."
+            )
+        if lane.shelf is None:
+            earlier.append(features)
+            return
+        earlier[:] = [features[:1]]
+        for sample, row in zip(fresh, features, strict=True):
+            lane.shelf.add(replace(sample, ready=()), row)
+
+    def _check_finite(self, lane: Lane, fresh: list[Prepared], features: npt.NDArray[Any]) -> None:
         finite = np.isfinite(features).all(1)
         if not finite.all():
             raise InvalidInputError(
                 f"The features of `{fresh[int(finite.argmin())].id}` must be finite. Got NaN or "
-                f"infinity from `{self.embedder.name}`: check the encoder, or its precision."
+                f"infinity from `{lane.encoder.name}`: check the encoder, or its precision."
             )
 
     def _one(self, label: str | None) -> str | None:
@@ -186,33 +204,38 @@ class _Run:
             )
         self.broken.append(item)
 
-    def result(self) -> Embedded:
+    def result(self, embedder: Encoder) -> Embedded:
         if not self.ids:
             first = self.broken[0]
             raise InvalidInputError(
                 f"`{self.name}` must hold samples that can be read. All {len(self.broken)} are "
                 f"broken, `{first.id}` among them: {first.reason}"
             )
-        if self.shelf is None:
-            features = np.concatenate(self.features)
-        else:
-            features = self.shelf.read(self.digests)
+        blocks = {
+            lane.name: np.concatenate(self.features[lane.name])
+            if lane.shelf is None
+            else lane.shelf.read(self.digests)
+            for lane in self.lanes
+        }
+        several = len(blocks) > 1
+        features = np.concatenate([*blocks.values()], axis=1) if several else blocks.popitem()[1]
         check_features(**{self.name: features[:1]})
         return Embedded(
             features=features,
             ids=tuple(self.ids),
             labels=tuple(self.labels),
             broken=tuple(self.broken),
-            reused=len(self.ids) - self.embedded,
+            reused=self.reused,
             provenance={
-                "encoder": self.embedder.name,
-                "preprocessing": self.embedder.preprocessing,
-                "weights": self.embedder.weights,
+                "encoder": embedder.name,
+                "preprocessing": embedder.preprocessing,
+                "weights": embedder.weights,
                 "dtype": str(features.dtype),
                 "samples": len(self.ids),
                 "broken": len(self.broken),
                 "columns": features.shape[1],
             },
+            views=views_of({name: x.shape[1] for name, x in blocks.items()}) if several else (),
         )
 
 

@@ -84,7 +84,9 @@ def open_generated(value: Any, name: str, settings: EmbedSettings) -> Source:
 
 def side_of(found: Embedded, name: str) -> Side:
     """Embedded samples as a side."""
-    return Side(name=name, features=found.features, ids=found.ids, labels=found.labels)
+    return Side(
+        name=name, features=found.features, ids=found.ids, labels=found.labels, views=found.views
+    )
 
 
 def embed_with(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tradeoff._files import check_local, check_outputs, working_folder
+from tradeoff._registry import suggestion
 from tradeoff._sides import Sides
 from tradeoff._validation import (
     check_choice,
@@ -40,6 +41,7 @@ from tradeoff.evaluation.reference import Reference
 from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import open_encoder
+from tradeoff.features.views import parts_of
 from tradeoff.inference import policy
 from tradeoff.metrics.family import Measured, Request, check_families, measure
 from tradeoff.metrics.registry import check_counted, resolve_keys
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from tradeoff.embedding import Embedded
     from tradeoff.engines import Engine
     from tradeoff.evaluation.result import Evaluation
+    from tradeoff.features import Encoder
 
 __all__ = ["Opened", "checked", "evaluate", "evaluate_sources", "open_both", "open_real"]
 
@@ -287,8 +290,12 @@ def open_both(
             )
     _check_protocol(settings, known.kind)
     if isinstance(known, Reference):
-        return Opened(known.adapted(settings), None, sources, settings, progress)
-    embedded = Reference.embed(known, settings, progress=progress)
+        found = known.adapted(settings)
+        _check_views(settings, found.opened)
+        return Opened(found, None, sources, settings, progress)
+    embedder = encoder_for(known, settings)
+    _check_views(settings, embedder)
+    embedded = Reference.embed(known, settings, embedder, progress=progress)
     return Opened(embedded, known, sources, settings, progress)
 
 
@@ -307,6 +314,15 @@ def _check_protocol(settings: Settings, kind: str) -> None:
             f"{published}: pass NetworkFile(path of that file, trusted=True), or --encoder PATH "
             "--trusted, or another encoder."
         )
+
+
+def _check_views(settings: Settings, embedder: Encoder) -> None:
+    """Views that metrics name must be there, which is known before anything is embedded."""
+    known = [view for view, _ in parts_of(embedder)]
+    for key in resolve_keys(settings.metrics or ()):
+        view = key.partition("@")[2]
+        if view and view not in known:
+            raise InvalidInputError(f"Unknown view in `{key}`. {suggestion(view, known)}")
 
 
 @dataclass(frozen=True)
@@ -359,10 +375,11 @@ class Opened:
     def _measure(self, pair: Pair) -> tuple[Measured, PRCurve | None]:
         settings = self.settings
         if settings.protocol is not None:
+            seen = pair.first
             found = reproduce(
                 settings.protocol,
-                real=pair.real.features,
-                generated=pair.generated.features,
+                real=seen.real.features,
+                generated=seen.generated.features,
                 seed=settings.seed,
                 progress=self.progress,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from tradeoff.evaluation.reference_files import read_reference, write_reference
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import Encoder
 from tradeoff.features.table import TableEncoder
+from tradeoff.features.views import parts_of
 from tradeoff.metrics.neighbors.baselines import neighbors_of
 from tradeoff.samples import Side
 from tradeoff.settings import EmbedKeywords, EmbedSettings, Settings, with_keywords
@@ -95,9 +96,16 @@ class Reference(Result):
         return cls.embed(open_samples(real, "real", found), found, progress=progress)
 
     @classmethod
-    def embed(cls, source: Source, settings: EmbedSettings, *, progress: bool) -> Reference:
-        """Embed a source that has been opened and checked."""
-        embedder = encoder_for(source, settings)
+    def embed(
+        cls,
+        source: Source,
+        settings: EmbedSettings,
+        opened: Encoder | None = None,
+        *,
+        progress: bool,
+    ) -> Reference:
+        """Embed a source that has been opened and checked, with the encoder of the settings."""
+        embedder = encoder_for(source, settings) if opened is None else opened
         found = embed_with(embedder, source, "real", settings, progress=progress)
         return cls(
             side=side_of(found, "real"),
@@ -122,7 +130,7 @@ class Reference(Result):
             for f in fields(EmbedSettings)
             if f.name not in _OWN and getattr(settings, f.name) == getattr(plain, f.name)
         }
-        if not isinstance(taken.get("encoder", ""), str):
+        if "encoder" in taken and not _is_named(taken["encoder"]):
             taken["encoder"] = None  # an object, which the reference holds
         return replace(settings, **taken)
 
@@ -168,7 +176,7 @@ class Reference(Result):
             k: Rank k of the neighbor that a neighborhood reaches, as in `evaluate`.
             progress: False silences the progress line.
         """
-        neighbors_of(self.side, min(k + 1, len(self.side) - 1), progress=progress)
+        neighbors_of(self.side.first, min(k + 1, len(self.side) - 1), progress=progress)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the reference into a folder, with a checksum of each file.
@@ -197,7 +205,7 @@ class Reference(Result):
 
     def _plain_settings(self) -> dict[str, Any]:
         values = {f.name: getattr(self.settings, f.name) for f in fields(self.settings)}
-        if values["encoder"] is not None and not isinstance(values["encoder"], (str, Path)):
+        if values["encoder"] is not None and not _is_named(values["encoder"]):
             values["encoder"] = self.encoder["encoder"]
         return Settings(**values | {"store": None}).to_dict()  # a place of this machine
 
@@ -226,13 +234,24 @@ def _table_from(fields: Mapping[str, Any] | None) -> TableEncoder | None:
     )
 
 
+def _is_named(encoder: Any) -> bool:
+    """Whether an encoder, or each of several, is given by a name or a path."""
+    several = encoder.values() if isinstance(encoder, Mapping) else encoder
+    if isinstance(several, (str, Path)):
+        return True
+    return isinstance(several, Iterable) and all(isinstance(one, (str, Path)) for one in several)
+
+
 def _is_unversioned(embedder: Encoder) -> bool:
-    return getattr(embedder, "version", "") is None
+    return any(getattr(one, "version", "") is None for _, one in parts_of(embedder))
 
 
 def _is_same_function(embedder: Encoder, other: Encoder | None) -> bool:
-    function = getattr(embedder, "function", embedder)
-    return function is getattr(other, "function", None)
+    ours, theirs = (
+        [getattr(one, "function", None) for _, one in parts_of(encoder)] if encoder else []
+        for encoder in (embedder, other)
+    )
+    return len(ours) == len(theirs) and all(a is b for a, b in zip(ours, theirs, strict=True))
 
 
 def embed_settings(values: Mapping[str, Any]) -> EmbedSettings:

@@ -15,6 +15,7 @@ import numpy as np
 from tradeoff._codec import check_types, decode
 from tradeoff._extras import import_extra
 from tradeoff._files import check_local, check_outputs, replacing_files
+from tradeoff._validation import check_views
 from tradeoff.data.base import Broken, Kind
 from tradeoff.data.reading import read_file
 from tradeoff.data.records import OWN_METADATA
@@ -27,7 +28,7 @@ from tradeoff.exceptions import (
 from tradeoff.features.network import hash_files
 from tradeoff.metrics.moments.frechet import Moments
 from tradeoff.metrics.neighbors.nearest import OwnNeighbors
-from tradeoff.samples import Side
+from tradeoff.samples import Side, views_of
 from tradeoff.settings import EmbedSettings
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["is_reference", "read_reference", "write_reference"]
 
 _SCHEMA = "tradeoff.Reference"
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class _Table:
 _TYPES: dict[str, Any] = {
     "samples": int,
     "columns": int,
+    "views": list[tuple[str, int]],
     "kind": Kind,
     "encoder": dict[str, str],
     "settings": dict[str, Any],
@@ -98,6 +100,7 @@ def write_reference(
             "version": _VERSION,
             "samples": len(side),
             "columns": side.columns,
+            "views": [[view.name, view.width] for view in side.views],
             **about,
             "checksums": {name: _checksum(fresh / name) for name in (_SAMPLES, _DERIVED)},
         }
@@ -115,7 +118,7 @@ def read_reference(folder: str | Path) -> tuple[Side, dict[str, Any]]:
             raise _damaged(folder / name)
     shape = (about["samples"], about["columns"])
     with _readable(folder / _SAMPLES):
-        side = _read_side(folder / _SAMPLES, shape)
+        side = _read_side(folder / _SAMPLES, shape, dict(about["views"]))
     with _readable(folder / _DERIVED), np.load(folder / _DERIVED, allow_pickle=False) as file:
         if sum(entry.file_size for entry in file.zip.infolist()) > _most_bytes(*shape):
             raise ValueError("it would fill the memory")
@@ -123,7 +126,7 @@ def read_reference(folder: str | Path) -> tuple[Side, dict[str, Any]]:
     return side, about
 
 
-def _read_side(path: Path, shape: tuple[int, int]) -> Side:
+def _read_side(path: Path, shape: tuple[int, int], views: dict[str, int]) -> Side:
     """Samples with their names, classes and features, which must have the declared shape."""
     parquet = import_extra("pyarrow.parquet", extra="images", purpose="Loading a reference")
     with parquet.ParquetFile(path) as file:
@@ -140,7 +143,8 @@ def _read_side(path: Path, shape: tuple[int, int]) -> Side:
         raise ValueError("features must be finite numbers")
     if features.type.num_fields and getattr(features.type, "list_size", None) != shape[1]:
         raise ValueError("features must have one length")
-    return Side(name="real", features=values, ids=ids, labels=labels)
+    blocks = views_of(check_views(views, shape[1])) if views else ()
+    return Side(name="real", features=values, ids=ids, labels=labels, views=blocks)
 
 
 @contextmanager
@@ -222,16 +226,16 @@ def _checksum_of(about: Mapping[str, Any]) -> str:
 def _derived(side: Side) -> dict[str, Any]:
     """What is kept of what was computed: hashes, neighbors and moments."""
     arrays: dict[str, Any] = {"keys": side.keys}
-    if (neighbors := side.remembered("neighbors")) is not None:
+    if (neighbors := side.first.remembered("neighbors")) is not None:
         arrays |= {"neighbor_squares": neighbors.squares, "neighbor_index": neighbors.index}
-    if (moments := side.remembered("moments")) is not None:
+    if (moments := side.first.remembered("moments")) is not None:
         arrays |= {"mean": moments.mean, "scatter": moments.scatter}
     return arrays
 
 
 def _remember(side: Side, arrays: Mapping[str, Any]) -> None:
     """Take what was derived, if it has the right form; a ValueError if it has not."""
-    n, d = len(side), side.columns
+    n, d = len(side), side.first.columns
     keys = arrays["keys"]
     if keys.shape != (n,) or keys.dtype != np.uint64:
         raise ValueError("`keys` are not those of the samples")
@@ -240,9 +244,9 @@ def _remember(side: Side, arrays: Mapping[str, Any]) -> None:
         known = OwnNeighbors(arrays["neighbor_squares"], arrays["neighbor_index"])
         if len(known.index) != n or known.squares.dtype != np.float64:
             raise ValueError("`neighbors` are not those of the samples")
-        side.remember("neighbors", lambda: known)
+        side.first.remember("neighbors", lambda: known)
     if "mean" in arrays:
         moments = Moments(n, arrays["mean"], arrays["scatter"])
         if (moments.mean.shape, moments.scatter.shape) != ((d,), (d, d)):
             raise ValueError("moments are not those of the samples")
-        side.remember("moments", lambda: moments)
+        side.first.remember("moments", lambda: moments)

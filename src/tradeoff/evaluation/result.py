@@ -163,7 +163,7 @@ class Evaluation(Paged, Result):
         curve.precision, curve.recall, curve.overlap, curve.f_score, curve.area.
     """
 
-    _version = 5
+    _version = 6
     _unsaved = ("samples", "explanation")
 
     scores: Mapping[str, Score]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
 from tradeoff._text import in_percent
+from tradeoff.curves.views import SeenView
 from tradeoff.inference import policy
 from tradeoff.inference.losses import Balance, Loss
 
@@ -79,6 +80,7 @@ class Verdict(Result):
         balance: The balanced slope of the curve.
         precision: What is established of precision.
         recall: What is established of recall.
+        views: What each of several views of the samples shows; empty if there is one.
 
     Example:
         >>> from tradeoff.evaluation.verdict import Outcome, Verdict
@@ -94,6 +96,7 @@ class Verdict(Result):
     balance: Balance = field(default_factory=lambda: Balance(lam=1.0, low=1.0, high=1.0))
     precision: Outcome = field(default_factory=Outcome)
     recall: Outcome = field(default_factory=Outcome)
+    views: tuple[SeenView, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(line for text in self.sentences for line in textwrap.wrap(text, 92))
@@ -134,7 +137,7 @@ class Verdict(Result):
             )
         elif self.name == "nothing found":
             found.append("No difference between the two sets was found.")
-        return (*found, *self._not_found())
+        return (*found, *self._seen(), *self._not_found())
 
     @property
     def lost(self) -> dict[str, str]:
@@ -175,6 +178,18 @@ class Verdict(Result):
             f"{slopes[0]:.2g} and recall at {slopes[1]:.2g}."
         )
         return tuple(found)
+
+    def _seen(self) -> list[str]:
+        """Which views show an established difference, and which ones do not."""
+        if self.difference is None:
+            return []
+        sees = [view.name for view in self.views if view.sees]
+        blind = [view.name for view in self.views if view.is_blind]
+        if sees and blind:
+            return [f"Seen in {_listed(sees, 'and')}, not in {_listed(blind, 'or')}."]
+        if blind:
+            return [f"No single view shows it; all {len(self.views)} together do."]
+        return []
 
     def named(self, groups: Mapping[str, Sequence[str]]) -> Verdict:
         """The same with what is missed ("recall") and invented ("precision"), where it is known."""
@@ -221,6 +236,12 @@ def _named(groups: Sequence[str]) -> str:
     """Names of groups; rules hold commas of their own."""
     separator = "; " if any("," in name or " " in name for name in groups) else ", "
     return f": {separator.join(groups)}" if groups else ""
+
+
+def _listed(names: Sequence[str], word: str) -> str:
+    """Names in a sentence."""
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def _rarer(factor: float) -> str:
@@ -275,7 +296,11 @@ def verdict_of(curve: MeasuredCurve, sizes: Mapping[str, int]) -> Verdict:
         for kind in ("precision", "recall")
     }
     return Verdict(
-        level=losses.level, difference=losses.difference, balance=losses.balance, **outcomes
+        level=losses.level,
+        difference=losses.difference,
+        balance=losses.balance,
+        views=curve.views,
+        **outcomes,
     )
 
 

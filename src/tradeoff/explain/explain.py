@@ -68,9 +68,11 @@ def explain_pair(
     """
     missed = _flagged("recall", losses.recall, single)
     invented = _flagged("precision", losses.precision, single)
-    places = coordinates_of(pair, single)
+    places = coordinates_of(_clearest(pair, single), single)
     found = [form_groups(places, single, one, level=level, seed=seed) for one in (missed, invented)]
-    shown = _Shown.of(pair, places, [one for one in found if one is not None], sources, encoder)
+    formed = [one for one in found if one is not None]
+    nearness = coordinates_of(pair.first, single) if pair.views else places
+    shown = _Shown.of(pair, places, nearness, formed, sources, encoder)
     classes = classes_of(pair, estimate, seed=seed)
     return Explanation(
         level=level,
@@ -90,6 +92,12 @@ def explain_pair(
         ),
         closest=shown.closest(),
     )
+
+
+def _clearest(pair: Pair, single: CurveEstimate) -> Pair:
+    """The samples in the view that alone shows the smallest overlap, where groups are formed."""
+    overlaps = {name: alone.headline["curve.overlap"] for name, alone in single.views.items()}
+    return pair.view(min(overlaps, key=lambda name: overlaps[name])) if overlaps else pair
 
 
 def _flagged(kind: str, losses: tuple[Loss, ...], single: CurveEstimate) -> Flagged:
@@ -118,11 +126,12 @@ class _Shown:
         cls,
         pair: Pair,
         coordinates: Sides[FloatArray],
+        nearness: Sides[FloatArray],
         found: list[Formed],
         sources: Sides[Source | None],
         encoder: Any,
     ) -> _Shown:
-        pairs = closest_pairs(coordinates)
+        pairs = closest_pairs(nearness)
         wanted: list[set[int]] = [{j for _, j, *_ in pairs}, {i for i, *_ in pairs}]
         for formed in found:
             own = formed.flagged.own

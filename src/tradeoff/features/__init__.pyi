@@ -3,6 +3,7 @@ from .files import NetworkFile
 from .open import open_encoder
 from .plain import Function
 from .registry import ENCODERS, EncoderDeclaration
+from .views import Views
 
 __all__ = [
     "ENCODERS",
@@ -10,5 +11,6 @@ __all__ = [
     "EncoderDeclaration",
     "Function",
     "NetworkFile",
+    "Views",
     "open_encoder",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,8 +15,11 @@ from tradeoff.features.hub import HubImages, HubTexts
 from tradeoff.features.network import Dtype, Network
 from tradeoff.features.plain import Function
 from tradeoff.features.registry import DEFAULTS, ENCODERS
+from tradeoff.features.views import Views
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tradeoff.data.base import Kind
     from tradeoff.features.base import Encoder
 
@@ -36,7 +40,8 @@ def open_encoder(
     Encoders of tables are fitted on the real side, so `evaluate` makes them itself.
 
     Args:
-        encoder: A name in `ENCODERS`, a file (``.onnx``, ``.pt2``, TorchScript), an id of the
+        encoder: Several encoders, as a list or by the names of their views, or one of them: a name
+            in `ENCODERS`, a file (``.onnx``, ``.pt2``, TorchScript), an id of the
             Hugging Face hub or the folder of such a model, a function from a list of samples to
             their features, or an encoder; the default of the kind if not given, which does not
             depend on what is installed.
@@ -56,6 +61,8 @@ def open_encoder(
         tradeoff.exceptions.InvalidInputError: `encoder` must embed text samples.
         `efficientnet-lite0` embeds image samples: choose another.
     """
+    if isinstance(encoder, (list, tuple, Mapping)):
+        return _open_views(encoder, kind, size=size, trusted=trusted, device=device, dtype=dtype)
     found: Any = _find(DEFAULTS[kind] if encoder is None else encoder, kind, trusted)
     if found.kind != kind:
         raise InvalidInputError(
@@ -72,6 +79,27 @@ def open_encoder(
         options: dict[str, Any] = {} if size is None else {"size": size}
         found = replace(found, device=device, dtype=dtype, **options)
     return cast("Encoder", found)
+
+
+def _open_views(
+    encoders: Sequence[Any] | Mapping[str, Any], kind: Kind, *, size: int | None, **options: Any
+) -> Encoder:
+    """Each of several encoders; a size is that of those that accept one."""
+    several = encoders.values() if isinstance(encoders, Mapping) else encoders
+    if not several:
+        raise InvalidInputError("`encoder` must name at least one encoder. Got none.")
+    found = [open_encoder(one, kind=kind, **options) for one in several]
+    if size is not None:
+        sized = [hasattr(one, "size") for one in found]
+        if not any(sized):
+            raise InvalidInputError("None of the encoders accepts `size`: leave it out.")
+        found = [
+            open_encoder(one, kind=kind, size=size, **options) if takes else opened
+            for one, opened, takes in zip(several, found, sized, strict=True)
+        ]
+    if isinstance(encoders, Mapping):
+        return Views.of(dict(zip(encoders, found, strict=True)))
+    return found[0] if len(found) == 1 else Views.of(found)
 
 
 def _find(encoder: Any, kind: Kind, trusted: bool) -> Any:

@@ -15,6 +15,7 @@ from tradeoff._sides import Sides
 from tradeoff.core.curve import PRCurve
 from tradeoff.curves import CurveEstimate, Diagnosis
 from tradeoff.curves.counted import CountedCurve
+from tradeoff.curves.views import SeenView, seen_views
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
 from tradeoff.inference.losses import Losses
@@ -84,6 +85,7 @@ class MeasuredCurve(Result):
         diagnosis: Real against real, and known losses, if they were asked for.
         single: The curve of a single split, if a certificate or an explanation was asked for.
         certificate: The line that the true curve does not exceed, if it was asked for.
+        views: What each of several views of the samples shows; empty if there is one.
     """
 
     estimate: CurveEstimate | CountedCurve
@@ -92,6 +94,7 @@ class MeasuredCurve(Result):
     diagnosis: Diagnosis | None = None
     single: CurveEstimate | None = None
     certificate: PRCurve | None = None
+    views: tuple[SeenView, ...] = ()
 
     @classmethod
     def of(
@@ -105,6 +108,8 @@ class MeasuredCurve(Result):
             more: The other fields.
         """
         band, losses = estimate.with_band(level=level), estimate.losses(level=level)
+        if isinstance(estimate, CurveEstimate):
+            more["views"] = seen_views(estimate, level=level)
         return cls(estimate=estimate, band=band, losses=losses, **more)
 
 
@@ -209,17 +214,32 @@ def check_families(keys: Sequence[str]) -> None:
 
 def measure(pair: Pair, request: Request) -> Measured:
     """Everything that was asked for, each function once; scores with baselines, by their keys."""
-    functions: dict[Any, list[str]] = {}
-    for key in request.keys:
+    functions: dict[tuple[Any, str], list[str]] = {}
+    for asked in request.keys:
+        key, _, view = asked.partition("@")
         family = FAMILIES[key.partition(".")[0]]
         if family.needs_labels and not all(any(side.labels) for side in pair):
             raise InvalidInputError(f"`{key}` needs labels of both sides: pass `label`.")
-        functions.setdefault(family.measure, []).append(key)
+        seen = view if view or family.sees_all or not pair.views else pair.views[0].name
+        functions.setdefault((family.measure, seen), []).append(asked)
     found = Measured(scores={})
-    for function, keys in functions.items():
-        found |= resolve(function)(pair, replace(request, keys=tuple(keys)))
-    scores = {key: _with_baseline(key, found.scores[key], pair, request) for key in request.keys}
-    return replace(found, scores=scores)
+    for (function, view), asked_keys in functions.items():
+        found |= _measured_in(pair.view(view) if view else pair, function, asked_keys, request)
+    return replace(found, scores={key: found.scores[key] for key in request.keys})
+
+
+def _measured_in(pair: Pair, function: Any, asked: Sequence[str], request: Request) -> Measured:
+    """What one function measures of a view, by the keys that were asked for."""
+    names = {key.partition("@")[0]: key for key in asked}
+    found: Measured = resolve(function)(pair, replace(request, keys=tuple(names)))
+    scores = {names[key]: _with_baseline(key, found.scores[key], pair, request) for key in names}
+    if scores.keys() == found.scores.keys():
+        return replace(found, scores=scores)
+    values = (
+        {names.get(key, key): value for key, value in side.items() if key in names}
+        for side in found.values
+    )
+    return replace(found, scores=scores, values=Sides(*values))
 
 
 def _families(keys: Sequence[str]) -> list[Family]:

@@ -77,6 +77,8 @@ class Family:
         extra: Package that it needs, and the extra of tradeoff that installs it.
         needs_labels: Whether both sides must have labels.
         is_counted: Whether it can be counted part by part, with a frozen rule.
+        sees_all: Whether it sees all views of the samples, rather than the first one or the one
+            that is named, as in ``knn.precision@pixels``.
 
     Example:
         >>> from tradeoff.metrics import FAMILIES
@@ -93,6 +95,7 @@ class Family:
     extra: tuple[str, str] | None = None
     needs_labels: bool = False
     is_counted: bool = False
+    sees_all: bool = False
 
     def __post_init__(self) -> None:
         for metric in self.metrics:
@@ -126,6 +129,7 @@ FAMILIES: Registry[Family] = Registry(
             ),
             by_default=True,
             is_counted=True,
+            sees_all=True,
         ),
         Family(
             "frontier",
@@ -138,6 +142,7 @@ FAMILIES: Registry[Family] = Registry(
                     "lower",
                 ),
             ),
+            sees_all=True,
         ),
         Family(
             "knn",
@@ -283,6 +288,7 @@ FAMILIES: Registry[Family] = Registry(
                 ),
             ),
             by_default=True,
+            sees_all=True,
         ),
     ),
 )
@@ -319,8 +325,8 @@ def all_metrics() -> dict[str, Metric]:
 
 
 def find_metric(key: str) -> Metric | None:
-    """A metric by its key; None for numbers that only a protocol has."""
-    return all_metrics().get(key)
+    """A metric by its key, whatever the view; None for numbers that only a protocol has."""
+    return all_metrics().get(key.partition("@")[0])
 
 
 def default_metrics(*, counted: bool = False) -> tuple[str, ...]:
@@ -349,21 +355,32 @@ def check_counted(keys: Iterable[str]) -> None:
 def resolve_keys(metrics: Iterable[str]) -> tuple[str, ...]:
     """Keys of metrics and families, in the order in which they are declared.
 
-    Usual names such as ``fid`` are accepted where they name exactly one metric or family.
+    Usual names such as ``fid`` are accepted where they name exactly one metric or family. The name
+    of a view after ``@`` is kept.
     """
-    known, wanted = all_metrics(), set[str]()
+    known, wanted = all_metrics(), dict[tuple[str, str], None]()
     for asked in metrics:
-        name = _USUAL_NAMES.get(_folded(asked), asked)
+        asked_name, _, view = asked.partition("@")
+        name = _USUAL_NAMES.get(_folded(asked_name), asked_name)
         if name in known:
-            wanted.add(name)
+            keys = [name]
         elif name in FAMILIES:
-            family = FAMILIES[name].metrics
-            wanted |= {metric.key for metric in family if not metric.on_request}
+            keys = [metric.key for metric in FAMILIES[name].metrics if not metric.on_request]
         else:
             raise InvalidInputError(_unknown(name, known))
+        if view and FAMILIES[keys[0].partition(".")[0]].sees_all:
+            raise InvalidInputError(
+                f"`{asked}` cannot be measured in one view: `{name}` sees all views at once. Write "
+                f"`{name}`."
+            )
+        wanted |= dict.fromkeys((key, view) for key in keys)
     if not wanted:
         raise InvalidInputError("`metrics` must name at least one metric or family. Got none.")
-    return tuple(key for key in known if key in wanted)
+    places = {key: place for place, key in enumerate(known)}
+    return tuple(
+        f"{key}@{view}" if view else key
+        for key, view in sorted(wanted, key=lambda one: places[one[0]])
+    )
 
 
 def _folded(name: str) -> str:

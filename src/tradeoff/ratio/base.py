@@ -131,6 +131,8 @@ class Estimator:
     """Whether it sees principal components in place of more than 64 columns."""
     combines: ClassVar[bool] = False
     """Whether it has members whose scores are combined."""
+    sees_views_together: ClassVar[bool] = False
+    """Whether it sees all views at once in a stack, too, for what no single view shows."""
     part: ClassVar[type[Part] | None] = None
     """What its fitted log-ratio becomes in a frozen rule; None if it cannot be frozen."""
     most_rows: int | None = None

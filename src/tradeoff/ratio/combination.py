@@ -19,7 +19,7 @@ from tradeoff.ratio.base import Standardizer
 from tradeoff.ratio.calibration import Isotonic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from tradeoff._validation import FloatArray
 
@@ -35,15 +35,24 @@ class MemberScores(NamedTuple):
     Args:
         log_ratios: log p/q by each member, shape (n, k).
         hints: further columns that may bear on it, shape (n, h).
+        views: Name of the view that each column of both comes from, empty for several views at
+            once; empty tuples where there are no views.
     """
 
     log_ratios: FloatArray
     hints: FloatArray
+    views: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @classmethod
     def join(cls, scores: Sequence[MemberScores]) -> MemberScores:
         """One after the other."""
-        return cls(*(np.concatenate(parts) for parts in zip(*scores, strict=True)))
+        log_ratios, hints, views = zip(*scores, strict=True)
+        return cls(np.concatenate(log_ratios), np.concatenate(hints), views[0])
+
+    def seen_by(self, views: Collection[str]) -> MemberScores:
+        """Columns of members that see one of these views, and nothing else."""
+        kept = [[i for i, view in enumerate(owners) if view in views] for owners in self.views]
+        return MemberScores(self.log_ratios[:, kept[0]], self.hints[:, kept[1]])
 
 
 @dataclass(frozen=True, eq=False)

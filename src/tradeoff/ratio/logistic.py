@@ -71,6 +71,7 @@ class Logistic(Estimator):
         True
     """
 
+    sees_views_together = True
     part = Linear
     penalties: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
     validation: float = 0.2

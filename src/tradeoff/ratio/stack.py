@@ -34,6 +34,8 @@ from tradeoff.ratio.trees import BoostedTrees
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tradeoff.samples import View
+
 __all__ = ["FittedMembers", "Stack", "fit_members", "members_of", "projected_columns", "row_caps"]
 
 _PARTS = 4
@@ -172,11 +174,19 @@ class FittedMembers:
             (Range.fit(real), Range.fit(generated)),
         )
 
+    def narrowed(self, x: FloatArray) -> FloatArray:
+        """Samples as members see them that do not see all columns."""
+        return self.project(x) if self.project else x
+
     def __call__(self, x: FloatArray) -> MemberScores:
         """Log-ratios by every member, and range exceedance."""
+        return self.scores(x, self.narrowed(x))
+
+    def scores(self, x: FloatArray, narrow: FloatArray) -> MemberScores:
+        """The same, of samples that were narrowed already."""
         if not len(x):  # as many columns as for samples, and no rows
-            return MemberScores(*(part[:0] for part in self(np.zeros((1, x.shape[1])))))
-        narrow = self.project(x) if self.project else x
+            one = self.scores(np.zeros((1, x.shape[1])), np.zeros((1, narrow.shape[1])))
+            return MemberScores(one.log_ratios[:0], one.hints[:0])
         log_ratios = [
             member.log_ratio_of_each(narrow if projected else x)
             for member, projected in zip(self.members, self.projects, strict=True)
@@ -185,13 +195,71 @@ class FittedMembers:
         return MemberScores(np.concatenate(log_ratios, axis=1), np.concatenate(hints, axis=1))
 
 
+@dataclass(frozen=True, eq=False)
+class FittedViews:
+    """Members fitted on each view, and some on the narrowed columns of all views together.
+
+    Members of a wide view are not drowned by it, and one strong view is not drowned by the others.
+    """
+
+    views: Sequence[tuple[View, FittedMembers]]
+    together: FittedMembers
+
+    @classmethod
+    def fit(
+        cls,
+        members: Sequence[Estimator],
+        views: Sequence[View],
+        real: FloatArray,
+        generated: FloatArray,
+        seed: int,
+    ) -> FittedViews:
+        """Fit all members on each view, and those that cost little on what all views show."""
+        fitted, narrow = [], []
+        for view in views:
+            both = [np.ascontiguousarray(x[:, view.columns]) for x in (real, generated)]
+            one = FittedMembers.fit(members, both[0], both[1], seed)
+            fitted.append((view, one))
+            narrow.append([one.narrowed(x) for x in both])
+        joined = [np.concatenate(parts, axis=1) for parts in zip(*narrow, strict=True)]
+        cheap = [member for member in members if member.sees_views_together]
+        return cls(fitted, FittedMembers.fit(cheap or members, joined[0], joined[1], seed))
+
+    def __call__(self, x: FloatArray) -> MemberScores:
+        """Scores by the members of each view, and by those that see all."""
+        found: list[tuple[str, MemberScores]] = []
+        narrow = []
+        for view, members in self.views:
+            block = np.ascontiguousarray(x[:, view.columns])
+            narrow.append(members.narrowed(block))
+            found.append((view.name, members.scores(block, narrow[-1])))
+        together = self.together(np.concatenate(narrow, axis=1))
+        # Each view has its own hints about ranges.
+        found.append(("", together._replace(hints=np.empty((len(x), 0)))))
+        return MemberScores(
+            np.concatenate([scores.log_ratios for _, scores in found], axis=1),
+            np.concatenate([scores.hints for _, scores in found], axis=1),
+            (
+                tuple(name for name, scores in found for _ in range(scores.log_ratios.shape[1])),
+                tuple(name for name, scores in found for _ in range(scores.hints.shape[1])),
+            ),
+        )
+
+
 def fit_members(
-    estimator: Estimator, real: FloatArray, generated: FloatArray, seed: int
-) -> FittedMembers:
-    """The members of an estimator that has some, or the estimator alone."""
-    if estimator.combines:
-        return FittedMembers.fit(members_of(estimator), real, generated, seed)
-    return FittedMembers.alone(estimator, real, generated, seed)
+    estimator: Estimator,
+    real: FloatArray,
+    generated: FloatArray,
+    seed: int,
+    views: Sequence[View] = (),
+) -> FittedMembers | FittedViews:
+    """The members of an estimator that has some, on each of several views, or it alone."""
+    if not estimator.combines:
+        return FittedMembers.alone(estimator, real, generated, seed)
+    members = members_of(estimator)
+    if len(views) > 1:
+        return FittedViews.fit(members, views, real, generated, seed)
+    return FittedMembers.fit(members, real, generated, seed)
 
 
 def members_of(estimator: Estimator) -> tuple[Estimator, ...]:

@@ -50,7 +50,9 @@ def title_of(*evaluations: Evaluation) -> str:
         for side, found in counts.items()
     )
     by = f"estimator {about['estimator']}" if protocol is None else f"protocol {protocol}"
-    return f"{sizes} samples, encoder {about['encoder']}, {by}"
+    names = str(about["encoder"]).split(" + ")
+    seen_by = f"encoder {names[0]}" if len(names) == 1 else f"views {', '.join(names)}"
+    return f"{sizes} samples, {seen_by}, {by}"
 
 
 def verdict_of(evaluation: Evaluation) -> list[str]:

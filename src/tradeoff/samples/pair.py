@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from tradeoff._result import Result
-from tradeoff._validation import FloatArray, check_matrix, check_same_columns, read_only
+from tradeoff._validation import (
+    FloatArray,
+    check_choice,
+    check_matrix,
+    check_same_columns,
+    check_views,
+    read_only,
+)
 from tradeoff.inference import policy
 from tradeoff.samples.keys import draw_keys, group_keys, mixed_keys, row_keys
 
@@ -20,11 +28,54 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-__all__ = ["Pair", "Side"]
+__all__ = ["Pair", "Side", "View", "views_of"]
 
 T = TypeVar("T")
 
 _OTHER_SIDE = 2**40  # more than any side has samples
+
+
+@dataclass(frozen=True)
+class View(Result):
+    """A named block of columns: what one encoder sees of a sample.
+
+    Args:
+        name: Name of the view.
+        start: First of its columns.
+        stop: The column after its last one.
+
+    Example:
+        >>> from tradeoff.samples import View
+        >>> View("pixels", 768, 828).width
+        60
+    """
+
+    name: str
+    start: int
+    stop: int
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return self.stop - self.start
+
+    @property
+    def columns(self) -> slice:
+        """Its columns among those of all views."""
+        return slice(self.start, self.stop)
+
+
+def views_of(widths: Mapping[str, int]) -> tuple[View, ...]:
+    """Views that follow each other, from the number of columns of each by name.
+
+    Example:
+        >>> from tradeoff.samples import views_of
+        >>> views_of({"meaning": 384, "surface": 64})[1]
+        View(name='surface', start=384, stop=448)
+    """
+    stops = list(accumulate(widths.values()))
+    starts = [0, *stops[:-1]]
+    return tuple(View(*one) for one in zip(widths, starts, stops, strict=True))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,6 +89,7 @@ class Side(Result):
         ids: Name of each sample; empty if they have none.
         labels: Class of each sample, None where it has none; empty if there are no labels.
         groups: Group of each sample, whose members are not independent; None if all are.
+        views: Named blocks of columns, in their order; empty if all columns are one view.
 
     Example:
         >>> import numpy as np
@@ -54,12 +106,29 @@ class Side(Result):
     ids: tuple[str, ...] = ()
     labels: tuple[str | None, ...] = ()
     groups: Sequence[object] | None = None
+    views: tuple[View, ...] = ()
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, name: str, features: Any, *, groups: Sequence[object] | None = None) -> Side:
-        """Check features given as an array, a tensor, a DataFrame or a list."""
-        return cls(name=name, features=check_matrix(name, features), groups=groups)
+    def of(
+        cls,
+        name: str,
+        features: Any,
+        *,
+        groups: Sequence[object] | None = None,
+        views: Mapping[str, int] | None = None,
+    ) -> Side:
+        """Check features given as an array, a tensor, a DataFrame or a list.
+
+        Args:
+            name: Name of the side.
+            features: Features, shape (n, d).
+            groups: Group of each sample.
+            views: Number of columns of each view by name, in the order of the columns.
+        """
+        found = check_matrix(name, features)
+        blocks = () if views is None else views_of(check_views(views, found.shape[1]))
+        return cls(name=name, features=found, groups=groups, views=blocks)
 
     def __len__(self) -> int:
         return len(self.features)
@@ -87,6 +156,26 @@ class Side(Result):
     def forget(self, what: Hashable) -> None:
         """Drop something, so that it is computed anew."""
         self._memo.pop(what, None)
+
+    def view(self, name: str) -> Side:
+        """The samples as one view sees them, whose columns are hashed and measured on their own."""
+        by_name = {view.name: view for view in self.views}
+        check_choice("view", name, by_name)
+        return self.remember(
+            ("view", name),
+            lambda: Side(
+                name=self.name,
+                features=np.ascontiguousarray(self.features[:, by_name[name].columns]),
+                ids=self.ids,
+                labels=self.labels,
+                groups=self.groups,
+            ),
+        )
+
+    @property
+    def first(self) -> Side:
+        """The samples as the first view sees them; the samples themselves if there is one view."""
+        return self.view(self.views[0].name) if len(self.views) > 1 else self
 
     @property
     def keys(self) -> npt.NDArray[np.uint64]:
@@ -153,6 +242,7 @@ class Side(Result):
             ids=tuple(self.ids[i] for i in index) if self.ids else (),
             labels=tuple(self.labels[i] for i in index) if self.labels else (),
             groups=None if self.groups is None else [self.groups[i] for i in index],
+            views=self.views,
             _memo={"keys": self.keys[index]},
         )
 
@@ -184,11 +274,12 @@ class Pair(Result):
         generated: Any,
         real_groups: Sequence[object] | None = None,
         generated_groups: Sequence[object] | None = None,
+        views: Mapping[str, int] | None = None,
     ) -> Pair:
         """Check features of both sides."""
         pair = cls(
-            Side.of("real", real, groups=real_groups),
-            Side.of("generated", generated, groups=generated_groups),
+            Side.of("real", real, groups=real_groups, views=views),
+            Side.of("generated", generated, groups=generated_groups, views=views),
         )
         check_same_columns(**{side.name: side.columns for side in pair})
         return pair
@@ -200,6 +291,20 @@ class Pair(Result):
     def columns(self) -> int:
         """Number of features of a sample."""
         return self.real.columns
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """Views of the samples; empty if all columns are one."""
+        return self.real.views
+
+    def view(self, name: str) -> Pair:
+        """Both sides as one view sees them."""
+        return Pair(self.real.view(name), self.generated.view(name))
+
+    @property
+    def first(self) -> Pair:
+        """Both sides as the first view sees them; the pair itself if there is one view."""
+        return Pair(self.real.first, self.generated.first) if len(self.views) > 1 else self
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -1,0 +1,132 @@
+r"""Which view of a sample shows a difference, when several encoders look at it?
+
+Each view alone has its own held-out curve, counted on the same samples in the same folds. What a
+view hides is the overlap that it shows alone minus that of all views together, with a paired
+variance; as in comparisons, :math:`S^2 / (K - 1)` is added for the fits :cite:p:`nadeau2003`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tradeoff._result import Result
+from tradeoff.inference import policy
+from tradeoff.inference.shares import normal_quantile
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tradeoff._validation import FloatArray
+    from tradeoff.curves.estimate import CurveEstimate, HeldOut
+
+__all__ = ["SeenView", "seen_views"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenView(Result):
+    """What one view shows of the difference between two sets.
+
+    Args:
+        name: Name of the view.
+        overlap: Overlap that this view alone shows.
+        at_most: Upper confidence limit of the overlap by this view alone; 1 if it establishes no
+            difference.
+        hidden: Overlap that this view alone shows minus that of all views together.
+        hidden_at_least: Lower confidence limit of it.
+
+    Example:
+        >>> from tradeoff.curves import SeenView
+        >>> one = SeenView(name="pixels", overlap=1.0, at_most=1.0, hidden=0.3, hidden_at_least=0.2)
+        >>> one.sees, one.is_blind
+        (False, True)
+    """
+
+    name: str
+    overlap: float
+    at_most: float
+    hidden: float
+    hidden_at_least: float
+
+    @property
+    def sees(self) -> bool:
+        """Whether this view alone establishes a difference."""
+        return self.at_most < 1.0
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether this view establishes none, while all together surely show more than it does."""
+        return not self.sees and self.hidden_at_least > policy.SMALLEST_LOSS
+
+
+def seen_views(estimate: CurveEstimate, *, level: float = 0.95) -> tuple[SeenView, ...]:
+    """What each view of an estimate shows, in their order; empty if there is one view.
+
+    Args:
+        estimate: Estimate of samples with several views.
+        level: Confidence level of each limit.
+
+    Example:
+        The two sets differ in the last of three columns, which only one view sees:
+
+        >>> import numpy as np
+        >>> from tradeoff import pr_curve
+        >>> from tradeoff.curves import seen_views
+        >>> rng = np.random.default_rng(0)
+        >>> real, generated = rng.normal(size=(2, 500, 3))
+        >>> generated[:, 2] += 1.5
+        >>> views = {"meaning": 2, "style": 1}
+        >>> found = seen_views(pr_curve(real=real, generated=generated, views=views))
+        >>> [(view.name, view.sees) for view in found]
+        [('meaning', False), ('style', True)]
+    """
+    found = []
+    for name, alone in estimate.views.items():
+        value, error = _difference_at_one(alone, estimate)
+        found.append(
+            SeenView(
+                name=name,
+                overlap=min(alone.headline["curve.overlap"], 1.0),
+                at_most=alone.losses(level=level).at_most("overlap"),
+                hidden=value,
+                hidden_at_least=value - normal_quantile(2.0 * level - 1.0) * error,
+            )
+        )
+    return tuple(found)
+
+
+def _difference_at_one(first: CurveEstimate, second: CurveEstimate) -> tuple[float, float]:
+    """The difference of two overlaps of the same samples, and its standard error."""
+    value = variance = 0.0
+    folds = np.unique(first.real.folds[first.real.counted])
+    by_fold = np.zeros(folds.size)
+    for ours, theirs, sign in (
+        (first.real, second.real, -1.0),
+        (first.generated, second.generated, 1.0),
+    ):
+        counted = ours.counted
+        # Errors at λ = 1: real samples with r < 1, generated ones with r ≥ 1.
+        passes = (ours.log_ratios >= 0.0).astype(float) - (theirs.log_ratios >= 0.0)
+        rows = sign * passes[counted]
+        value += float(rows.mean())
+        variance += _variance_of_mean(rows, _groups(ours, counted))
+        for i, fold in enumerate(folds):
+            chosen = ours.folds[counted] == fold
+            by_fold[i] += rows[chosen].mean() if chosen.any() else rows.mean()
+    if folds.size > 1:
+        variance += float(by_fold.var(ddof=1)) / (folds.size - 1)
+    return value, float(np.sqrt(variance))
+
+
+def _groups(side: HeldOut, counted: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:
+    return None if side.groups is None else side.groups[counted]
+
+
+def _variance_of_mean(rows: FloatArray, groups: npt.NDArray[Any] | None) -> float:
+    """As if one more sample spoke for either view."""
+    centered = (rows - rows.mean()) / rows.size
+    if groups is not None:
+        centered = np.bincount(np.unique(groups, return_inverse=True)[1], weights=centered)
+    return float(centered @ centered + 2.0 / centered.size**2)
