@@ -291,8 +291,7 @@ def _embedded_texts(size: int) -> Parts:
 
 def text_lines() -> list[tuple[str, list[str]]]:
     """Film reviews, news, tweets and product reviews, by source."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
-    archive = _fetched("vaderSentiment-0.5.zip", [*pip, "vaderSentiment==0.5"])
+    archive = fetch_package("vaderSentiment==0.5", "vaderSentiment-0.5.zip")
     found = []
     with zipfile.ZipFile(archive) as outer:
         inner = outer.read("vaderSentiment-0.5/additional_resources/hutto_ICWSM_2014.tar.gz")
@@ -308,6 +307,12 @@ def text_lines() -> list[tuple[str, list[str]]]:
             text = member.read().decode("utf-8", "replace")
             found.append((source, [line.split("\t")[-1] for line in text.splitlines() if line]))
     return found
+
+
+def fetch_package(requirement: str, name: str) -> Path:
+    """The source archive of a package, which is not installed."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    return _fetched(name, [*pip, requirement])
 
 
 def _fetched(name: str, command: list[str]) -> Path:

@@ -19,6 +19,7 @@ from tradeoff.report.text import (
     sweep_rows_of,
     title_of,
     verdict_of,
+    views_of,
 )
 
 if TYPE_CHECKING:
@@ -107,6 +108,9 @@ def _evaluation_blocks(evaluation: Evaluation, page: str, verbose: bool) -> Iter
     yield Sentences("", verdict_of(evaluation), is_fault=bool(evaluation.findings))
     if verbose and evaluation.verdict is not None:
         yield Sentences("Exactly", evaluation.verdict.exact)
+        header, rows = views_of(evaluation)
+        if rows:
+            yield Table("What each view shows alone", header, rows)
     yield Table(title_of(evaluation), HEADER, rows_of(evaluation), is_right=True)
     yield Notes("Notes", notes_of(evaluation))
     yield Sentences("Next", advice_of(evaluation, page))

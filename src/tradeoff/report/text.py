@@ -25,6 +25,7 @@ __all__ = [
     "sweep_rows_of",
     "title_of",
     "verdict_of",
+    "views_of",
 ]
 
 _HEADLINE_KEYS = ("curve.precision", "curve.recall")
@@ -73,6 +74,21 @@ def rows_of(evaluation: Evaluation) -> list[tuple[str, ...]]:
         )
         for key, score in evaluation.scores.items()
     ]
+
+
+def views_of(evaluation: Evaluation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header, and a row for each of several views: what it alone shows of the overlap."""
+    views = () if evaluation.verdict is None else evaluation.verdict.views
+    rows = [
+        (
+            printable(view.name),
+            f"{view.overlap:.3f}",
+            "" if view.at_most == 1.0 else f"at most {view.at_most:.3f}",
+            f"{view.hidden:+.3f}".replace("-", "−"),
+        )
+        for view in views
+    ]
+    return ("view", "overlap", "limits", "above that of all views"), rows
 
 
 def _arrow(key: str) -> str:
