@@ -145,7 +145,7 @@ def _sources() -> list[tuple[str, list[str]]]:
 
 
 def planted(kind: str, seed: int) -> tuple[bool, bool, bool]:
-    """Whether the right view sees a fault, the other one does, and the right one is called blind."""
+    """Whether the right view sees a fault, whether the other does, and the right one is blind."""
     rng = np.random.default_rng(seed)
     sources = [rows for _, rows in _sources()]
     changed = int(rng.integers(len(sources)))

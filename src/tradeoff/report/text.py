@@ -79,7 +79,7 @@ def rows_of(evaluation: Evaluation) -> list[tuple[str, ...]]:
 def views_of(evaluation: Evaluation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header, and a row for each of several views: what it alone shows of the overlap."""
     views = () if evaluation.verdict is None else evaluation.verdict.views
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             printable(view.name),
             f"{view.overlap:.3f}",
