@@ -3,10 +3,10 @@
 RELEASE = (
     "compare",
     "coverage",
+    "headline",
     "memory",
     "metrics",
     "neighbors",
-    "profile",
     "real",
     "sanity",
     "truth",

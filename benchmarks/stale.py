@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +32,13 @@ def stale_cases(record: Mapping[str, Any]) -> set[str]:
 
 
 def is_stale(source: str) -> bool:
-    """Whether a figure is stale, `record > case > column`, or any row of a record, `record`."""
+    """Whether a figure is stale, `record > case > column`, or any row of a record, `record`.
+
+    A case with a star stands for several rows.
+    """
     name, *of = source.split(" > ")
     stale = stale_cases(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
-    return of[0] in stale if of else bool(stale)
+    return any(fnmatchcase(case, of[0]) for case in stale) if of else bool(stale)
 
 
 def listing(records: Iterable[Mapping[str, Any]]) -> str:

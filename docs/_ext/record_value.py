@@ -3,12 +3,14 @@
 A figure is named by record, case, column and format, for example
 ``{record}`speed > default > seconds > .0f` ``. A text, such as a value with its interval, needs no
 format. A column such as ``recall, precision[1]`` is one entry of a list, or of a text with commas.
+A case with a star, such as ``*, N = 200``, stands for the sum over all rows that it fits.
 A figure that was measured with other code than the present one gets a mark, with a title that says
 so. The function that reads a figure needs no Sphinx.
 """
 
 import json
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
@@ -19,6 +21,8 @@ def value(reference: str) -> str:
     record, case, column, *form = reference.split(" > ")
     column, index = re.fullmatch(r"(.*?)(?:\[(\d+)\])?", column).groups()
     rows = json.loads((RESULTS / f"{record}.json").read_text(encoding="utf-8"))["rows"]
+    if "*" in case:
+        return format(sum(row[column] for row in rows if fnmatchcase(row["case"], case)), *form)
     found = [row for row in rows if row["case"] == case]
     if len(found) != 1 or column not in found[0]:
         raise KeyError(f"{record}.json has no single figure {column!r} of {case!r}")
