@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["PixelStatistics"]
 
 _VERSION = 1
-_QUALITY = 60  # of the compression that every image passes through; measured in docs/choosing.md
+# Of the compression that every image passes through: at 60, JPEG files of quality 75 or better can
+# hardly be told from PNG, and those of quality 20 clearly.
+_QUALITY = 60
 _SHIFT = 4
 _BLOCK = 16  # pixels on which JPEG works together, with halved colors
 _BATCH = 8
