@@ -45,6 +45,12 @@ ALLOWED = {
         "no Python files are fetched",
     ),
     ("features/offline.py", "torch.load"): (1, "weights_only=True, after `check_sha256`"),
+    ("features/surprisal.py", "package.AutoConfig.from_pretrained"): (1, "after `refuse_code`"),
+    ("features/surprisal.py", "package.AutoTokenizer.from_pretrained"): (1, "after `refuse_code`"),
+    ("features/surprisal.py", "transformers.AutoModelForCausalLM.from_pretrained"): (
+        1,
+        "after `refuse_code`",
+    ),
     ("features/trust.py", "sentence_transformers.util.import_from_string"): (
         1,
         "names that begin with sentence_transformers only",

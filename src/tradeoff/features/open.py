@@ -14,7 +14,7 @@ from tradeoff.features.files import NETWORK_SUFFIXES, NetworkFile
 from tradeoff.features.hub import HubImages, HubTexts
 from tradeoff.features.network import Dtype, Network
 from tradeoff.features.plain import Function
-from tradeoff.features.registry import DEFAULTS, ENCODERS
+from tradeoff.features.registry import DEFAULTS, ENCODERS, EncoderDeclaration
 from tradeoff.features.views import Views
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def open_encoder(
 
     Args:
         encoder: Several encoders, as a list or by the names of their views, or one of them: a name
-            in `ENCODERS`, a file (``.onnx``, ``.pt2``, TorchScript), an id of the
-            Hugging Face hub or the folder of such a model, a function from a list of samples to
-            their features, or an encoder; the default of the kind if not given, which does not
-            depend on what is installed.
+            in `ENCODERS`, ``surprisal:MODEL`` with a language model, a file (``.onnx``, ``.pt2``,
+            TorchScript), an id of the Hugging Face hub or the folder of such a model, a function
+            from a list of samples to their features, or an encoder; the default of the kind if not
+            given, which does not depend on what is installed.
         kind: Kind of the samples: image, text, table or features.
         size: Number of pixels to which images are resized, for encoders that let you choose.
         trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
@@ -75,9 +75,11 @@ def open_encoder(
         raise InvalidInputError(
             f"`{found.name}` is an object: set its own `size`, `device` and `dtype` instead."
         )
-    if isinstance(found, Network) and found is not encoder:
+    if found is not encoder:
         options: dict[str, Any] = {} if size is None else {"size": size}
-        found = replace(found, device=device, dtype=dtype, **options)
+        if isinstance(found, Network):
+            options |= {"device": device, "dtype": dtype}
+        found = replace(found, **options) if options else found
     return cast("Encoder", found)
 
 
@@ -118,8 +120,9 @@ def _find(encoder: Any, kind: Kind, trusted: bool) -> Any:
             "The encoder of a table is fitted on the real samples: pass the table to `evaluate` or "
             "`Reference.make`, without `encoder`."
         )
-    if encoder in ENCODERS:
-        return resolve(ENCODERS[str(encoder)].encoder)()
+    name, colon, model = str(encoder).partition(":")
+    if name in ENCODERS and (ENCODERS[name].takes_model or not colon):
+        return _by_name(ENCODERS[name], model)
     if str(encoder).lower().endswith(NETWORK_SUFFIXES):
         return NetworkFile(encoder, trusted=trusted)
     if kind not in ("image", "text"):
@@ -129,6 +132,18 @@ def _find(encoder: Any, kind: Kind, trusted: bool) -> Any:
         )
     _check_spelling(str(encoder))
     return (HubImages if kind == "image" else HubTexts)(str(encoder))
+
+
+def _by_name(declaration: EncoderDeclaration, model: str) -> Any:
+    make = resolve(declaration.encoder)
+    if not declaration.takes_model:
+        return make()
+    if not model:
+        raise InvalidInputError(
+            f"`{declaration.name}` must be followed by a model: {declaration.name}:MODEL, an id of "
+            "the Hugging Face hub or a folder."
+        )
+    return make(model)
 
 
 def _check_spelling(name: str) -> None:

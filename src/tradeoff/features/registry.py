@@ -23,6 +23,8 @@ class EncoderDeclaration:
         about: What it is, in a few words.
         encoder: Class or function that makes it, or where it is, as ``package.module:name``.
         has_weights: Whether it has weights of its own, which `tradeoff doctor` tries out.
+        takes_model: Whether its name is followed by a colon and a model, an id of the Hugging Face
+            hub or a folder.
 
     Example:
         >>> from tradeoff.features.registry import ENCODERS
@@ -35,6 +37,7 @@ class EncoderDeclaration:
     about: str
     encoder: Any
     has_weights: bool = True
+    takes_model: bool = False
 
 
 ENCODERS: Registry[EncoderDeclaration] = Registry(
@@ -52,6 +55,28 @@ ENCODERS: Registry[EncoderDeclaration] = Registry(
             "text",
             "all-MiniLM-L6-v2, a sentence encoder; needs no download",
             "tradeoff.features.offline:MiniLM",
+        ),
+        EncoderDeclaration(
+            "pixels",
+            "image",
+            "statistics of colors, texture and traces of processing; nothing is learned",
+            "tradeoff.features.pixels:PixelStatistics",
+            has_weights=False,
+        ),
+        EncoderDeclaration(
+            "surface",
+            "text",
+            "statistics of lengths, characters, words and repetition; nothing is learned",
+            "tradeoff.features.surface:SurfaceStatistics",
+            has_weights=False,
+        ),
+        EncoderDeclaration(
+            "surprisal",
+            "text",
+            "probabilities of tokens under a causal language model, `surprisal:MODEL`",
+            "tradeoff.features.surprisal:Surprisal",
+            has_weights=False,
+            takes_model=True,
         ),
         EncoderDeclaration(
             "identity",
