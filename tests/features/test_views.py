@@ -1,8 +1,11 @@
 """Several encoders of one sample: their names, their columns, and what a store keeps of each."""
 
+import json
+
 import numpy as np
 import pytest
 
+from tests.cli.run import tradeoff
 from tradeoff import compare, evaluate
 from tradeoff.data import open_source
 from tradeoff.embedding import embed_source
@@ -12,6 +15,7 @@ from tradeoff.features import Function, Views, open_encoder
 from tradeoff.features.store import FeatureStore
 from tradeoff.metrics.registry import resolve_keys
 from tradeoff.samples import views_of
+from tradeoff.settings import Settings, read_config, write_config
 
 TEXTS = [f"text number {i} {'x' * (i % 7)}" for i in range(40)]
 
@@ -181,3 +185,35 @@ def test_a_reference_keeps_its_views(tmp_path):
         evaluate(real, sentences(1, upper=0.5), **options) for real in (sentences(0), loaded)
     )
     assert direct.scores == reused.scores
+
+
+def test_the_command_takes_several_encoders(tmp_path):
+    for name, texts in (("real", sentences(0)), ("made", sentences(1, upper=0.5))):
+        (tmp_path / f"{name}.txt").write_text("\n".join(texts))
+    sides = ["--real", tmp_path / "real.txt", "--generated", tmp_path / "made.txt"]
+    found = tradeoff(
+        "evaluate", *sides, "--encoder", "surface", "--encoder", "surface", "--metrics", "copies"
+    )
+    assert found.exit_code == 2
+    assert "must have different views" in found.stderr
+    alone, listed = (
+        tradeoff("evaluate", *sides, *encoders, "--metrics", "frechet", "--json")
+        for encoders in (
+            ["--encoder", "surface"],
+            ["--encoder", "surface", "--out", tmp_path / "o"],
+        )
+    )
+    assert alone.exit_code == listed.exit_code == 0
+    assert json.loads(alone.stdout)["scores"] == json.loads(listed.stdout)["scores"]
+    again = tradeoff("evaluate", "--config", tmp_path / "o" / "run.toml", "--json")
+    assert json.loads(again.stdout)["scores"] == json.loads(alone.stdout)["scores"]
+
+
+def test_a_file_names_several_encoders(tmp_path):
+    (tmp_path / "run.toml").write_text('encoder = ["surface", "identity"]\nseed = 3\n')
+    assert read_config(tmp_path / "run.toml")["encoder"] == ["surface", "identity"]
+    written = write_config(Settings(encoder=["surface", length]), real="/a", generated="/b")
+    assert 'encoder = [\n    "surface",\n' in written
+    (tmp_path / "run.toml").write_text("encoder = 3\n")
+    with pytest.raises(InvalidInputError, match="`encoder` in `.*` must be text. Got 3."):
+        read_config(tmp_path / "run.toml")
