@@ -248,6 +248,8 @@ class Explanation(Result):
         True
     """
 
+    _version = 3
+
     level: float
     missed: GroupedLoss | None = None
     invented: GroupedLoss | None = None
