@@ -173,6 +173,12 @@ def test_next_is_next_to_the_headline_and_leads_to_the_samples(browser, results,
         assert page.locator(f"#{target}").is_visible()  # in a part that was folded
 
 
+def test_without_an_explanation_next_says_how_to_get_one(results):
+    page = page_of(replace(results["evaluation"], explanation=None))
+    assert "that the model misses (<code>--explain</code>)" in page
+    assert "What it misses" not in page
+
+
 def test_cards_tell_good_from_bad_and_estimates_from_limits_without_color(browser, results):
     found = results["evaluation"]
     page = browser.new_page()
@@ -286,6 +292,7 @@ def test_pages_are_identical_and_leave_out_samples_if_asked(results):
         assert "--report" not in page_of(result)
         bare = page_of(result, samples=False)
         assert "data:image" not in bare
+        assert "data:text" not in bare
         assert "This page shows samples" not in bare
         assert "[0]" not in bare
 

@@ -66,7 +66,12 @@ __all__ = ["about_of", "page_of", "provenance_of", "write_page"]
 
 _SMALLEST_P = 0.001
 _IN_PAGE = " (--report page.html)"
-_ADVISED = {"precision lost": "invented", "recall lost": "missed", "proportions": "classes"}
+_ADVISED = {
+    "precision lost": "invented",
+    "recall lost": "missed",
+    "no overlap": "missed",
+    "proportions": "classes",
+}
 """Sections that show what advice is about, by the name of the finding."""
 
 
@@ -314,7 +319,7 @@ def _next(evaluation: Evaluation) -> list[dict[str, Any]]:
     }
     titles = {one.name: one.title for one in SECTIONS}
     for name, advice in named_advice_of(evaluation):
-        text = advice.replace(_IN_PAGE, "")
+        text = advice.replace(_IN_PAGE, " (`--explain`)" if explanation is None else "")
         target = _ADVISED.get(name, "")
         found.append(
             {
