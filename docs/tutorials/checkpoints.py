@@ -79,7 +79,7 @@ comparison
 # ranked: they are read where the precision and the recall of that checkpoint are in balance, and this
 # point differs from one checkpoint to the next.
 #
-# **The leaderboard** sorts the checkpoints by `curve.area`, one number for both qualities. Do not
+# **The table of scores** lists the checkpoints in the order in which they were given. Do not
 # compare two columns by their limits. All checkpoints are measured against the same real samples, so
 # part of the uncertainty is common to both columns and cancels in their difference. Look at the
 # paired differences instead:

@@ -1,7 +1,9 @@
 """The page of a result in a browser: it asks for nothing, moves, and shows hostile text as text."""
 
+import csv
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,13 +11,17 @@ from PIL import Image
 
 from tests.known.costs import first_paint
 from tradeoff import Above, compare, decide, evaluate, sweep
+from tradeoff._text import printable
+from tradeoff.comparison import Comparison
 from tradeoff.data.base import Sample
+from tradeoff.evaluation import Evaluation
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain.result import Filtered, GroupedLoss
 from tradeoff.report.page import page_of
 
 pytestmark = pytest.mark.slow
 
+EXAMPLES = Path(__file__).parents[2] / "docs" / "results"
 HOSTILE = (
     '</script><script>document.title="OWNED"</script><img src=x onerror="document.title=1">',
     '" onmouseover="document.title=2" \u202egnp.exe',
@@ -116,6 +122,132 @@ def test_hostile_names_and_labels_are_text_and_no_other_script_runs(browser, pat
     assert any("Content Security Policy" in text for text in heard)
 
 
+MOST_LINES = {1280: 2, 390: 3}
+
+
+def lines_of_headline(page):
+    return page.evaluate(
+        """() => {
+            const range = document.createRange();
+            range.selectNodeContents(document.querySelector("h1"));
+            return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size;
+        }"""
+    )
+
+
+@pytest.mark.parametrize("width", MOST_LINES)
+def test_headlines_are_short_even_with_hostile_names(browser, path, width):
+    page, _ = opened(browser, path, viewport={"width": width, "height": 900})
+    assert lines_of_headline(page) <= MOST_LINES[width]
+
+
+@pytest.mark.parametrize("name", ["images", "text", "table", "compare"])
+def test_example_pages_are_short_at_the_top_and_fit_everywhere(browser, name, tmp_path):
+    result = (Comparison if name == "compare" else Evaluation).load(EXAMPLES / name)
+    result.report(tmp_path / "page.html")
+    for width, most in MOST_LINES.items():
+        for scheme in ("light", "dark"):
+            options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+            page, heard = opened(browser, tmp_path / "page.html", **options)
+            assert lines_of_headline(page) <= most
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert heard == []
+    page.set_viewport_size({"width": 690, "height": 960})  # of paper
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 690
+    assert page.locator(".next li").first.is_visible()
+    assert not page.locator("a.download").first.is_visible()
+
+
+def test_next_is_next_to_the_headline_and_leads_to_the_samples(browser, results, tmp_path):
+    for name, target in (("evaluation", "missed"), ("comparison", "m1-missed")):
+        results[name].report(tmp_path / f"{name}.html")
+        page, _ = opened(browser, tmp_path / f"{name}.html")
+        link = page.locator("header .next a").first
+        assert link.get_attribute("href") == f"#{target}"
+        assert "page.html" not in page.inner_text(".next")
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = false)")
+        link.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(100)
+        assert page.locator(f"#{target}").is_visible()  # in a part that was folded
+
+
+def test_without_an_explanation_next_says_how_to_get_one(results):
+    page = page_of(replace(results["evaluation"], explanation=None))
+    assert "that the model misses (<code>--explain</code>)" in page
+    assert "What it misses" not in page
+
+
+def test_cards_tell_good_from_bad_and_estimates_from_limits_without_color(browser, results):
+    found = results["evaluation"]
+    page = browser.new_page()
+    page.set_content(page_of(found))
+    card = page.locator(".card", has_text="Recall")
+    assert card.locator(".badge").inner_text().startswith("✗ misses at least")
+    score = found["curve.recall"]
+    said = card.locator("svg").get_attribute("aria-label")
+    assert said == (
+        f"Value {score.value_text}, {score.interval_text} with 95% confidence, "
+        "1.000 if both sets were real"
+    )
+    estimate, limit = card.locator("circle.estimate"), card.locator("line.limit")
+    assert float(estimate.get_attribute("cx")) < float(limit.get_attribute("x1"))
+    shown = page.locator(".card", has_text="Precision")
+    assert shown.locator("line.limit").count() == 0
+    assert "no limit below 1" in shown.locator("svg").get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_lists_are_saved_from_within_the_page(browser, results, tmp_path, scripts):
+    found = results["evaluation"]
+    found.report(tmp_path / "page.html")
+    page, heard = opened(browser, tmp_path / "page.html", java_script_enabled=scripts)
+    with page.expect_download() as download:
+        page.locator("#missed ~ .bar-line a.download").first.click()
+    assert download.value.suggested_filename == "missed.csv"
+    with open(download.value.path(), encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["group", "established", "sample"]
+    members = {printable(name) for one in found.explanation.missed.groups for name in one.members}
+    assert {row[2] for row in rows} == members
+    assert len(rows) == sum(one.size for one in found.explanation.missed.groups)
+    assert not any("Refused" in text for text in heard)
+
+
+def test_a_group_that_is_not_established_says_why_and_what_would_be_enough(results):
+    found = results["evaluation"]
+    group = replace(
+        found.explanation.missed.groups[0], at_least=0.0, counted=30, other=0, times_needed=1.6
+    )
+    missed = replace(found.explanation.missed, factor=5.0, groups=(group,))
+    page = page_of(replace(found, explanation=replace(found.explanation, missed=missed)))
+    text = " ".join(page.split())
+    assert "a hint: too few samples to be sure" in text
+    assert "30 real and 0 generated ones lie here" in text
+    assert "generated data is 20% as frequent here as real data" in text
+    assert "About 1.6 times as many samples (960 on each side) would be enough" in text
+
+
+def test_a_comparison_keeps_the_order_of_the_models_and_shows_signs(browser, results):
+    page = browser.new_page()
+    page.set_content(page_of(results["comparison"]))
+    names = list(results["comparison"].evaluations)
+    shown = page.locator(".glance tbody th").all_inner_texts()
+    assert shown == [printable(name) for name in names]
+    header = page.locator("#scores ~ .scroll thead").first.locator("th").all_inner_texts()
+    assert header[2:] == shown
+    table = page.locator("table", has_text="first minus second")
+    for found, row in zip(
+        results["comparison"].differences, table.locator("tbody tr").all(), strict=True
+    ):
+        models, _, value, interval, _, better = row.locator("th, td").all_inner_texts()
+        assert models == f"{shown[0]} minus {shown[1]}"
+        assert value[0] == interval[1] == "−"
+        assert float(value.replace("−", "-")) == pytest.approx(found.value, abs=6e-4)
+        assert better == f"{shown[1]} is better"
+
+
 def test_slider_keys_and_pointer_change_the_sentence(browser, results, tmp_path):
     results["evaluation"].report(tmp_path / "page.html")
     page, _ = opened(browser, tmp_path / "page.html")
@@ -160,6 +292,7 @@ def test_pages_are_identical_and_leave_out_samples_if_asked(results):
         assert "--report" not in page_of(result)
         bare = page_of(result, samples=False)
         assert "data:image" not in bare
+        assert "data:text" not in bare
         assert "This page shows samples" not in bare
         assert "[0]" not in bare
 
@@ -208,7 +341,7 @@ def test_differences_are_shares_and_p_values_are_not_zero(results):
     found = results["comparison"]
     differences = [replace(one, low=-1.2, high=-0.9, p_value=0.0) for one in found.differences]
     page = page_of(replace(found, differences=tuple(differences)))
-    assert "[-1.000, -0.900]" in page
+    assert "[−1.000, −0.900]" in page
     assert "&lt; 0.001" in page
 
 

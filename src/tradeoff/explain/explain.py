@@ -20,9 +20,9 @@ from tradeoff.explain.groups import (
     nearest_of_other,
 )
 from tradeoff.explain.names import class_name, rule_name, words_name
-from tradeoff.explain.previews import contents_of, preview_of
+from tradeoff.explain.previews import contents_of, name_of, preview_of
 from tradeoff.explain.result import ClosePair, Example, Explanation, Group, GroupedLoss
-from tradeoff.explain.shares import Flagged
+from tradeoff.explain.shares import Counted, Flagged
 from tradeoff.features.table import TableEncoder
 from tradeoff.inference import policy
 
@@ -156,6 +156,7 @@ class _Shown:
         lam = flagged.factor if flagged.kind == "precision" else 1.0 / flagged.factor
         low, high = 1.0 - getattr(single.interval([lam], level=level), flagged.kind)[0, ::-1]
         order = np.argsort(-counted.share, kind="stable")
+        side = tuple(self.pair)[flagged.own]
         groups = []
         for number, group in enumerate(order, 1):
             name, kind = self._name(formed, group)
@@ -168,6 +169,8 @@ class _Shown:
                     size=len(formed.members[group]),
                     counted=int(counted.own[group]),
                     other=int(counted.other[group]),
+                    times_needed=_needed_times(counted, group),
+                    members=tuple(name_of(side, int(i)) for i in formed.members[group]),
                     examples=self._examples(formed, group),
                 )
             )
@@ -219,6 +222,12 @@ class _Shown:
             )
             for i, j, distance, usual in self.pairs
         )
+
+
+def _needed_times(counted: Counted, group: int) -> float | None:
+    """How many times as many samples would establish a group that is not."""
+    times = float(counted.times_needed[group])
+    return None if counted.at_least[group] > 0 or np.isnan(times) else times
 
 
 def _needed(source: Source | None, ids: tuple[str, ...], wanted: set[int]) -> set[str] | None:

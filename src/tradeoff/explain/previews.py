@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tradeoff.data.base import Source
     from tradeoff.samples import Side
 
-__all__ = ["contents_of", "preview_of"]
+__all__ = ["contents_of", "name_of", "preview_of"]
 
 _PIXELS = 96
 _QUALITY = 70
@@ -44,9 +44,14 @@ def contents_of(source: Source | None, ids: Iterable[str] | None = None) -> dict
     return found
 
 
+def name_of(side: Side, index: int) -> str:
+    """Name of a sample of a side; its number where samples have no names."""
+    return side.ids[index] if side.ids else f"{side.name}[{index}]"
+
+
 def preview_of(side: Side, index: int, contents: Mapping[str, Sample]) -> Preview:
     """A sample of a side, with its content where that is known."""
-    name = side.ids[index] if side.ids else f"{side.name}[{index}]"
+    name = name_of(side, index)
     label = side.labels[index] if side.labels else None
     if name not in contents:
         return Preview(id=name, label=label, text=None, image=None)

@@ -77,6 +77,10 @@ class Group(Result):
         size: Number of samples that are missed (invented) in the group.
         counted: Number of those that were counted.
         other: Number of counted samples of the other side in the same region.
+        times_needed: How many times as many samples on both sides would establish the contribution
+            four times in five if all shares stay the same; None if it is established, or if no
+            number up to 64 times would.
+        members: Names of the samples, in the order of the data.
         examples: Samples of the group, the most typical one first.
 
     Example:
@@ -92,6 +96,8 @@ class Group(Result):
     size: int
     counted: int = 0
     other: int = 0
+    times_needed: float | None = None
+    members: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
 
     @property
@@ -242,6 +248,8 @@ class Explanation(Result):
         True
     """
 
+    _version = 3
+
     level: float
     missed: GroupedLoss | None = None
     invented: GroupedLoss | None = None
@@ -278,6 +286,7 @@ def _without_samples(loss: GroupedLoss | None) -> GroupedLoss | None:
         replace(
             group,
             examples=(),
+            members=(),
             name=group.name if group.kind == "classes" else f"Group {number}",
             kind=group.kind if group.kind == "classes" else "number",
         )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
+from tradeoff.inference import policy
 from tradeoff.inference.shares import wilson_distances
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from tradeoff.curves.estimate import CurveEstimate, HeldOut
 
 __all__ = ["Counted", "Flagged", "count_parts"]
+
+_TIMES = 2.0 ** (np.arange(25) / 4)  # from 1 to 64, in steps of a fifth
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +67,15 @@ class Counted:
         other: Flagged samples of the other side, shape (parts,).
         share: Contribution of each part, shape (parts,).
         at_least: Lower limit of each, all of them together at the level, shape (parts,).
+        times_needed: How many times as many samples would establish each four times in five, if
+            the shares stay the same; NaN if that is more than 64 times, shape (parts,).
     """
 
     own: npt.NDArray[np.int64]
     other: npt.NDArray[np.int64]
     share: FloatArray
     at_least: FloatArray
+    times_needed: FloatArray
 
 
 def count_parts(
@@ -90,17 +96,27 @@ def count_parts(
         level: Confidence level of all limits together, with those of the other kind of loss.
     """
     z = float(ndtri(1.0 - (1.0 - level) / (2 * count)))
-    counts, shares, distances = [], [], []
+    counts, shares = [], []
     for side, part in zip(estimate.sides, parts, strict=True):
         rows = side.counted
         found = np.bincount(part[rows][flagged(side.log_ratios[rows])], minlength=count)
         counts.append(found)
         shares.append(found / rows.sum())
-        distances.append(wilson_distances(shares[-1], np.full(count, _independent(side)), z))
     own, other = flagged.own, 1 - flagged.own
     share = shares[own] - flagged.factor * shares[other]
-    at_least = share - np.hypot(distances[own][0], flagged.factor * distances[other][1])
-    return Counted(counts[own], counts[other], share, np.maximum(at_least, 0.0))
+    sizes = [_independent(side) for side in estimate.sides]
+
+    def distance(times: float) -> FloatArray:
+        """Distances down to the lower limits, with so many times as many samples."""
+        below = wilson_distances(shares[own], np.full(count, times * sizes[own]), z)[0]
+        above = wilson_distances(shares[other], np.full(count, times * sizes[other]), z)[1]
+        return np.asarray(np.hypot(below, flagged.factor * above))
+
+    needed = np.full(count, np.nan)
+    for times in _TIMES[::-1]:
+        needed[share > policy.CONTROL_POWER * distance(times)] = times
+    at_least = np.maximum(share - distance(1.0), 0.0)
+    return Counted(counts[own], counts[other], share, at_least, needed)
 
 
 def _independent(side: HeldOut) -> float:

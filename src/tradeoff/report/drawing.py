@@ -196,7 +196,7 @@ def _shortened(name: str) -> str:
 
 def _points(curve: PRCurve, *, backwards: bool = False) -> str:
     slopes = BAND_SLOPES[::-1] if backwards else BAND_SLOPES
-    return _line(_place(curve.recall(lam), curve.precision(lam)) for lam in slopes)
+    return _line(map(_place, curve.recall(slopes), curve.precision(slopes)))
 
 
 def _line(places: Iterable[tuple[float, float]]) -> str:

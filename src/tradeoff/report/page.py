@@ -9,6 +9,7 @@ import shlex
 from dataclasses import replace
 from functools import cache
 from importlib import resources
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradeoff._files import check_local, check_outputs, replacing
@@ -20,6 +21,9 @@ from tradeoff.evaluation.findings import findings_of
 from tradeoff.evaluation.verdict import percent, rounded_factor, rounded_inverse
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.report.base import COLORS, balanced_of
+from tradeoff.report.cards import LEFT as STRIP_LEFT
+from tradeoff.report.cards import RIGHT as STRIP_RIGHT
+from tradeoff.report.cards import cards_of
 from tradeoff.report.drawing import (
     LEFT,
     SIZE,
@@ -30,15 +34,20 @@ from tradeoff.report.drawing import (
     model_plot,
     path_plot,
 )
+from tradeoff.report.headline import (
+    headline_of,
+    headline_of_comparison,
+    headline_of_sentences,
+)
+from tradeoff.report.lists import list_of
 from tradeoff.report.text import (
     HEADER,
-    advice_of,
     leaderboard_of,
+    named_advice_of,
     notes_of,
     rows_of,
     sweep_rows_of,
     title_of,
-    verdict_of,
 )
 from tradeoff.sequential.questions import Decision
 
@@ -48,6 +57,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
+    from tradeoff.comparison.models import Difference
     from tradeoff.evaluation import Evaluation
     from tradeoff.explain.result import ClosePair, GroupedLoss
 
@@ -55,11 +65,14 @@ __all__ = ["about_of", "page_of", "provenance_of", "write_page"]
 
 
 _SMALLEST_P = 0.001
-_TILES = {
-    "precision": "Share of the generated samples that are realistic.",
-    "recall": "Share of the real data that the model covers.",
-    "overlap": "What both sets have in common, also in its proportions.",
+_IN_PAGE = " (--report page.html)"
+_ADVISED = {
+    "precision lost": "invented",
+    "recall lost": "missed",
+    "no overlap": "missed",
+    "proportions": "classes",
 }
+"""Sections that show what advice is about, by the name of the finding."""
 
 
 def write_page(
@@ -100,6 +113,7 @@ def page_of(result: Evaluation | Comparison | Sweep | Decision, *, samples: bool
             script_hash=_hash(script),
             version=__version__,
             plot_size={"left": LEFT, "top": TOP, "size": SIZE},
+            strip={"left": STRIP_LEFT, "right": STRIP_RIGHT},
             **view,
         )
     )
@@ -124,7 +138,7 @@ def _sweep_view(sweep: Sweep, samples: bool) -> dict[str, Any]:
     header, rows = sweep_rows_of(sweep)
     return _comparison_view(sweep.comparison, samples) | {
         "words": _VALUES,
-        "headline": [printable(sentence) for sentence in sweep.sentences],
+        "headline": headline_of_sentences(sweep.sentences),
         "leaderboard": [header, *rows],
         "points": path_plot(sweep),
         "provenance": provenance_of(
@@ -143,7 +157,8 @@ def _decision_view(decision: Decision) -> dict[str, Any]:
             for o in decision.looks
         ]
     return {
-        "headline": [printable(sentence) for sentence in decision.sentences],
+        "headline": headline_of_sentences(decision.sentences),
+        "next": [],
         "subtitle": f"Goal: {decision.goal}",
         "looks": looks,
         "level": in_percent(decision.level),
@@ -158,13 +173,21 @@ def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
     printed = {printable(name): one for name, one in models.items()}
     curves = {name: one.curve for name, one in printed.items() if one.curve is not None}
     first = next(iter(models.values()))
+    views = [(printable(n), _view(e, samples)) for n, e in models.items()]
     return {
         "words": _MODELS,
-        "headline": [printable(verdict) for verdict in comparison.verdicts],
+        "headline": headline_of_comparison(comparison),
+        "next": [
+            advice | {"about": name, "prefix": f"m{number}-"}
+            for number, (name, view) in enumerate(views, 1)
+            for advice in view["next"]
+        ],
         "subtitle": title_of(*models.values()),
-        "models": [(printable(n), _view(e, samples)) for n, e in models.items()],
+        "models": views,
         "leaderboard": [header, *rows],
-        "differences": [_difference(one) for one in comparison.differences],
+        "differences": [
+            _difference(one, 1.0 - first.settings.level) for one in comparison.differences
+        ],
         "curves": curve_plot(curves, balanced_of(printed)) if curves else None,
         "points": model_plot(models),
         "by_class": _classes_of_models(models),
@@ -174,11 +197,26 @@ def _comparison_view(comparison: Comparison, samples: bool) -> dict[str, Any]:
     }
 
 
-def _difference(found: Any) -> tuple[str, ...]:
-    pair = f"{printable(found.first)} − {printable(found.second)}"
+def _difference(found: Difference, risk: float) -> tuple[str, ...]:
+    """First minus second, with its sign, and which of the two is better."""
+    first, second = printable(found.first), printable(found.second)
     low, high = max(found.low, -1.0), min(found.high, 1.0)
     p_value = f"{found.p_value:.2g}" if found.p_value >= _SMALLEST_P else f"< {_SMALLEST_P:g}"
-    return pair, found.key, f"{found.value:+.3f}", f"[{low:+.3f}, {high:+.3f}]", p_value
+    better = "not told apart"
+    if found.p_value < risk:
+        better = f"{first if found.value > 0 else second} is better"
+    return (
+        f"{first} minus {second}",
+        found.key.removeprefix("curve."),
+        _signed(found.value),
+        f"[{_signed(low)}, {_signed(high)}]",
+        p_value,
+        better,
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "−")
 
 
 def _classes_of_models(models: Mapping[str, Evaluation]) -> dict[str, Any] | None:
@@ -240,10 +278,11 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
     shown = evaluation if samples else _without_samples(evaluation)
     found = [(one, one.view(shown)) for one in SECTIONS]
     return {
-        "headline": verdict_of(shown),
+        "headline": headline_of(shown),
+        "next": _next(shown),
         "exact": evaluation.verdict.exact if evaluation.verdict else (),
         "subtitle": title_of(evaluation),
-        "tiles": _tiles(evaluation),
+        "cards": cards_of(evaluation),
         "sections": [
             {"name": one.name, "title": one.title, "found": view}
             for one, view in found
@@ -269,26 +308,41 @@ def _without_samples(evaluation: Evaluation) -> Evaluation:
     )
 
 
-@section("curve", "Trade-off")
-def _curve(evaluation: Evaluation) -> dict[str, Any] | None:
-    curve = evaluation.curve
-    if curve is None:
-        return None
-    data = _as_json(curve_data(curve))
-    plot = curve_plot({"": curve}, balanced_of({"": evaluation}))
-    return {"curves": plot, "data": data, "numbers": _numbers(evaluation)}
+def _next(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """What to do next: parts of each advice, of which every second one is code, and where."""
+    found: list[dict[str, Any]] = []
+    explanation = evaluation.explanation
+    shown = {
+        "missed": explanation and explanation.missed,
+        "invented": explanation and explanation.invented,
+        "classes": explanation and explanation.classes,
+    }
+    titles = {one.name: one.title for one in SECTIONS}
+    for name, advice in named_advice_of(evaluation):
+        text = advice.replace(_IN_PAGE, " (`--explain`)" if explanation is None else "")
+        target = _ADVISED.get(name, "")
+        found.append(
+            {
+                "about": name if name.startswith("to ") else "",
+                "parts": f"{text[0].upper()}{text[1:]}".split("`"),
+                "target": target if shown.get(target) else "",
+                "title": titles.get(target, ""),
+                "prefix": "",
+            }
+        )
+    return found
 
 
 @section("missed", "What it misses")
 def _missed(evaluation: Evaluation) -> dict[str, Any] | None:
     found = evaluation.explanation
-    return None if found is None else _grouped(found.missed, COLORS[0])
+    return None if found is None else _grouped(found.missed, evaluation)
 
 
 @section("invented", "What it invents")
 def _invented(evaluation: Evaluation) -> dict[str, Any] | None:
     found = evaluation.explanation
-    return None if found is None else _grouped(found.invented, COLORS[1])
+    return None if found is None else _grouped(found.invented, evaluation)
 
 
 @section("classes", "Classes")
@@ -297,6 +351,16 @@ def _classes(evaluation: Evaluation) -> dict[str, Any] | None:
     if found is None or not found.classes:
         return None
     return {"by": found.classes_by, "rows": [_class_row(one) for one in found.classes]}
+
+
+@section("curve", "Trade-off")
+def _curve(evaluation: Evaluation) -> dict[str, Any] | None:
+    curve = evaluation.curve
+    if curve is None:
+        return None
+    data = _as_json(curve_data(curve))
+    plot = curve_plot({"": curve}, balanced_of({"": evaluation}))
+    return {"curves": plot, "data": data, "numbers": _numbers(evaluation)}
 
 
 @section("filtering", "Filtering")
@@ -331,7 +395,6 @@ def _scores(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "table": (HEADER, rows_of(evaluation)),
         "notes": notes_of(evaluation),
-        "advice": advice_of(evaluation, "above"),
     }
 
 
@@ -342,29 +405,6 @@ def _shows_samples(evaluation: Evaluation) -> bool:
     return bool(found.closest) or any(
         loss and loss.groups for loss in (found.missed, found.invented)
     )
-
-
-def _tiles(evaluation: Evaluation) -> list[dict[str, Any]]:
-    found = []
-    for kind, meaning in _TILES.items():
-        if f"curve.{kind}" not in evaluation.scores:
-            continue
-        score = evaluation[f"curve.{kind}"]
-        limit = score.value if score.high is None else score.high
-        found.append(
-            {
-                "kind": kind,
-                "name": kind.capitalize(),
-                "value": score.value_text,
-                "limits": score.interval_text,
-                "is_lost": limit < 1.0,
-                "meaning": meaning,
-                "at": round(240 * min(score.value, 1.0), 1),
-                "from": round(240 * score.value, 1),
-                "width": round(max(240 * (limit - score.value), 1.0), 1),
-            }
-        )
-    return found
 
 
 def _numbers(evaluation: Evaluation) -> list[tuple[str, str, str]]:
@@ -383,9 +423,11 @@ def _numbers(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _grouped(loss: GroupedLoss | None, color: str) -> dict[str, Any]:
-    if loss is None:
+def _grouped(loss: GroupedLoss | None, evaluation: Evaluation) -> dict[str, Any]:
+    if loss is None or evaluation.explanation is None:
         return {"groups": []}
+    sizes = evaluation.provenance["samples"]
+    named = evaluation.explanation.established[loss.kind]
     positive = sum(max(group.share, 0.0) for group in loss.groups) or 1.0
     groups, start = [], 0.0
     for number, group in enumerate(loss.groups):
@@ -396,6 +438,10 @@ def _grouped(loss: GroupedLoss | None, color: str) -> dict[str, Any]:
                 "name": printable(group.name),
                 "share": f"{group.share:.1%}",
                 "at_least": percent(group.at_least),
+                "class": next((c for c in named if group.name.startswith(f"{c} (")), "")
+                if group.kind == "classes"
+                else "",
+                "needed": _needed(group.times_needed, sizes),
                 "opacity": round(max(0.25, 1.0 - 0.18 * number), 2),
                 "x": round(start, 1),
                 "width": round(max(width - 2.0, 1.0), 1),
@@ -404,7 +450,8 @@ def _grouped(loss: GroupedLoss | None, color: str) -> dict[str, Any]:
         start += width
     return {
         "groups": groups,
-        "color": color,
+        "list": list_of(loss),
+        "color": COLORS[0 if loss.kind == "recall" else 1],
         "loss": f"{loss.loss:.1%}",
         "at_least": percent(max(loss.low, 0.0)),
         "overall": f"{loss.overall:.1%}",
@@ -412,6 +459,18 @@ def _grouped(loss: GroupedLoss | None, color: str) -> dict[str, Any]:
         "share": rounded_inverse(loss.factor),
         "lam": f"{loss.lam:.2g}",
     }
+
+
+def _needed(times: float | None, sizes: Mapping[str, int]) -> str:
+    """With how many samples a group would be established, in words; empty if not known."""
+    if times is None:
+        return ""
+    needed = f"About {times:.1f} times as many samples"
+    if len(set(sizes.values())) == 1:
+        count = times * next(iter(sizes.values()))
+        step = 10 ** max(0, len(f"{count:.0f}") - 2)
+        needed += f" ({ceil(count / step) * step:,} on each side)"
+    return needed
 
 
 def _class_row(one: Any) -> dict[str, Any]:

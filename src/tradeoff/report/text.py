@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 from tradeoff._text import in_percent, printable
@@ -20,6 +19,7 @@ __all__ = [
     "advice_of",
     "comparison_notes_of",
     "leaderboard_of",
+    "named_advice_of",
     "notes_of",
     "rows_of",
     "sweep_rows_of",
@@ -156,14 +156,20 @@ def _equal_samples(evaluation: Evaluation) -> list[tuple[str, str]]:
 
 def advice_of(evaluation: Evaluation, page: str = "") -> list[str]:
     """What to do next, a line each; with the page that is written, it is named."""
-    found = [f"{one.name}: {one.advice}" for one in evaluation.findings if one.advice]
-    if page:
-        found = [line.replace("--report page.html", page) for line in found]
+    found = [f"{name}: {advice}" for name, advice in named_advice_of(evaluation)]
+    return [line.replace("--report page.html", page) for line in found] if page else found
+
+
+def named_advice_of(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """What each advice is about, and the advice."""
+    found = [(one.name, one.advice) for one in evaluation.findings if one.advice]
     verdict = evaluation.verdict
     if verdict is not None and verdict.recall.advised and verdict.name == "nothing found":
         found.append(
-            f"to detect a loss of 10%: use {verdict.recall.advised} on each side, or a stronger "
-            "encoder."
+            (
+                "to detect a loss of 10%",
+                f"use {verdict.recall.advised} on each side, or a stronger encoder.",
+            )
         )
     return found
 
@@ -206,33 +212,24 @@ def sweep_rows_of(sweep: Sweep) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 
 def leaderboard_of(comparison: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header and rows: what is expected of each score, and every model, the best one first."""
+    """Header and rows: what is expected of each score, and every model in the given order."""
     models = comparison.evaluations
     keys = dict.fromkeys(key for found in models.values() for key in found.scores)
-    ranked = sorted(models, key=lambda name: -_rank(models[name]))
     rows = [
         (
             f"{key} {_arrow(key)}".rstrip(),
             _expected(comparison, key),
-            *(_with_interval(models[name], key) for name in ranked),
+            *(_with_interval(one, key) for one in models.values()),
         )
         for key in keys
     ]
-    return ("score", "expected", *map(printable, ranked)), rows
+    return ("score", "expected", *map(printable, models)), rows
 
 
 def _expected(comparison: Comparison, key: str) -> str:
     """The value between real samples, if it is the same for all models."""
     found = {one[key].expected_text for one in comparison.evaluations.values() if key in one.scores}
     return found.pop() if len(found) == 1 else ""
-
-
-def _rank(evaluation: Evaluation) -> float:
-    key = "curve.area" if "curve.area" in evaluation.scores else next(iter(evaluation.scores))
-    score = evaluation[key]
-    if not score.is_known:
-        return -inf
-    return -score.value if _arrow(key) == "↓" else score.value
 
 
 def _with_interval(evaluation: Evaluation, key: str) -> str:

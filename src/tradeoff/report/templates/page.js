@@ -55,3 +55,13 @@ for (const figure of document.querySelectorAll("[data-curve]")) {
   });
   show(Math.round(last / 2));
 }
+function opened() {
+  const target = document.getElementById(location.hash.slice(1));
+  for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+  if (target) target.scrollIntoView();
+}
+addEventListener("hashchange", opened);
+if (location.hash) opened();
+addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll(".model")) one.open = true;
+});
