@@ -189,7 +189,7 @@ def pr_curve(
             augmentations of an image), length n; each distinct sample on its own if not given.
         generated_groups: The same for generated samples, length m.
         views: Number of columns of each view by name, in the order of the columns, if features of
-            several encoders stand side by side. A stack fits its members on each view.
+            several encoders are joined side by side. A stack fits its members on each view.
         progress: Whether to show progress lines.
 
     Example:

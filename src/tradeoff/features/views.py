@@ -1,4 +1,4 @@
-"""Several encoders of one sample, whose features stand side by side as named views."""
+"""Several encoders of one sample, whose features are named views, side by side."""
 
 from __future__ import annotations
 
