@@ -14,6 +14,7 @@ from scipy.special import ndtri
 
 from tradeoff._codec import write_document
 from tradeoff._files import check_local, check_outputs, replacing_files
+from tradeoff._progress import whole_run
 from tradeoff._registry import resolve, suggestion
 from tradeoff._result import Result
 from tradeoff._sides import by_name
@@ -21,7 +22,7 @@ from tradeoff.comparison.curves import compare_curves
 from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.curves.folds import check_enough
 from tradeoff.curves.repeats import check_distinct
-from tradeoff.evaluation.pipeline import open_both
+from tradeoff.evaluation.pipeline import measuring_steps, open_both
 from tradeoff.evaluation.result import (
     Evaluation,
     Paged,
@@ -266,7 +267,19 @@ def compare_measured(
             f"`generated` must hold at least two models by name. Got {len(generated)}: use "
             "`evaluate` for a single model."
         )
-    opened = open_both(real, generated, settings, progress=progress)
+    with whole_run(progress=progress):
+        return _compared(real, generated, settings, needs_curves=needs_curves, progress=progress)
+
+
+def _compared(
+    real: Any,
+    generated: Mapping[str, Any],
+    settings: Settings,
+    *,
+    needs_curves: bool,
+    progress: bool,
+) -> tuple[Comparison, dict[str, CurveEstimate]]:
+    opened = open_both(real, generated, settings, then=measuring_steps, progress=progress)
     embedded = {name: opened.embed(name) for name in generated}
     for name, made in embedded.items():  # all of them before the first is measured
         if opened.settings.has_curve:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tradeoff._progress import track
+from tradeoff._progress import Step, track
 from tradeoff._result import Result
 from tradeoff._validation import check_choice, check_count, check_features
 from tradeoff.data.base import Broken
@@ -21,11 +21,11 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.features.plain import Identity
 
 if TYPE_CHECKING:
-    from tradeoff.data.base import Sample, Source
+    from tradeoff.data.base import Kind, Sample, Source
     from tradeoff.features.base import Encoder
     from tradeoff.features.store import FeatureStore, Shelf
 
-__all__ = ["Embedded", "embed_source"]
+__all__ = ["Embedded", "embed_source", "embedding_steps"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,13 +114,35 @@ def embed_source(
         with closing(chunks):
             for chunk in track(
                 chunks,
-                f"embedding {name}",
+                _label(name, embedder.kind),
                 total=total if chosen is None else len(chosen),
                 size=lambda chunk: len(chunk.items),
                 progress=progress,
             ):
                 run.take(chunk)
     return run.result()
+
+
+def embedding_steps(sources: Mapping[str, Source], limit: int | None) -> list[Step]:
+    """A step for each source by its name, with its number of samples.
+
+    Args:
+        sources: Sources by name.
+        limit: Largest number of samples of each.
+    """
+    sizes = {name: len(one) for name, one in sources.items() if isinstance(one, Sized)}
+    if limit is not None:
+        sizes = {name: min(size, limit) for name, size in sizes.items()}
+    usual = max(sizes.values(), default=1)
+    return [
+        Step(_label(name, one.kind), "embedding", max(1, sizes.get(name, usual)))
+        for name, one in sources.items()
+    ]
+
+
+def _label(name: str, kind: Kind) -> str:
+    """What is done with samples of a kind; features are only read."""
+    return f"{'reading' if kind == 'features' else 'embedding'} {name}"
 
 
 @dataclass

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
 from tradeoff._extras import import_extra
+from tradeoff._progress import Step, step
 from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff._sides import Sides
@@ -36,7 +38,10 @@ __all__ = [
     "check_families",
     "measure",
     "part_sizes",
+    "steps_of",
 ]
+
+_EXPECTED = "expected values"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,17 +214,47 @@ def check_families(keys: Sequence[str]) -> None:
 
 def measure(pair: Pair, request: Request) -> Measured:
     """Everything that was asked for, each function once; scores with baselines, by their keys."""
-    functions: dict[Any, list[str]] = {}
     for key in request.keys:
         family = FAMILIES[key.partition(".")[0]]
         if family.needs_labels and not all(any(side.labels) for side in pair):
             raise InvalidInputError(f"`{key}` needs labels of both sides: pass `label`.")
-        functions.setdefault(family.measure, []).append(key)
     found = Measured(scores={})
-    for function, keys in functions.items():
-        found |= resolve(function)(pair, replace(request, keys=tuple(keys)))
-    scores = {key: _with_baseline(key, found.scores[key], pair, request) for key in request.keys}
+    for function, families in _functions(request.keys).items():
+        keys = tuple(key for key in request.keys if FAMILIES[key.partition(".")[0]] in families)
+        with nullcontext() if families[0].steps else step(_label(families)):
+            found |= resolve(function)(pair, replace(request, keys=keys))
+    with step(_EXPECTED):
+        scores = {
+            key: _with_baseline(key, found.scores[key], pair, request) for key in request.keys
+        }
     return replace(found, scores=scores)
+
+
+def steps_of(request: Request) -> list[Step]:
+    """Steps that `measure` shows.
+
+    Args:
+        request: What is measured.
+    """
+    found: list[Step] = []
+    for families in _functions(request.keys).values():
+        of_its_own = families[0].steps
+        found += (
+            resolve(of_its_own)(request) if of_its_own else [Step(_label(families), weight=0.15)]
+        )
+    return [*found, Step(_EXPECTED, weight=0.1)]
+
+
+def _functions(keys: Sequence[str]) -> dict[Any, list[Family]]:
+    """Families by the function that measures them."""
+    functions: dict[Any, list[Family]] = {}
+    for family in _families(keys):
+        functions.setdefault(family.measure, []).append(family)
+    return functions
+
+
+def _label(families: Sequence[Family]) -> str:
+    return ", ".join(family.name for family in families)
 
 
 def _families(keys: Sequence[str]) -> list[Family]:

@@ -77,6 +77,8 @@ class Family:
         extra: Package that it needs, and the extra of tradeoff that installs it.
         needs_labels: Whether both sides must have labels.
         is_counted: Whether it can be counted part by part, with a frozen rule.
+        steps: Function from a `Request` to the steps that its progress shows, or where it is; one
+            step with the names of the families if not given.
 
     Example:
         >>> from tradeoff.metrics import FAMILIES
@@ -93,6 +95,7 @@ class Family:
     extra: tuple[str, str] | None = None
     needs_labels: bool = False
     is_counted: bool = False
+    steps: Any = None
 
     def __post_init__(self) -> None:
         for metric in self.metrics:
@@ -126,6 +129,7 @@ FAMILIES: Registry[Family] = Registry(
             ),
             by_default=True,
             is_counted=True,
+            steps="tradeoff.metrics.curve:steps_of",
         ),
         Family(
             "frontier",
@@ -138,6 +142,7 @@ FAMILIES: Registry[Family] = Registry(
                     "lower",
                 ),
             ),
+            steps="tradeoff.metrics.curve:steps_of",
         ),
         Family(
             "knn",
