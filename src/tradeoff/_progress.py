@@ -98,8 +98,8 @@ class _Run:
             return ""
         count = len(self.expected)
         told = place.step.label
-        if count > 1:
-            told = f"[{min(self.passed + 1, count)}/{count}] {told}"
+        if self.passed < count > 1:
+            told = f"[{self.passed + 1}/{count}] {told}"
         if place.total:
             told += f": {place.done:,} of {place.total:,}"
         elif place.done:

@@ -236,7 +236,9 @@ def test_an_interruption_ends_quietly(paths, monkeypatch):
     monkeypatch.setattr("tradeoff.evaluation.pipeline.evaluate_sources", interrupted)
     done = evaluate_command(paths)
     assert done.exit_code == 130
-    assert done.stderr == "interrupted; features that are already in a store will be reused\n"
+    assert done.stderr == (
+        "interrupted. Nothing was kept. Use --store DIR to keep features for the next run.\n"
+    )
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from tradeoff._progress import clear_line
 from tradeoff._text import printable
 from tradeoff._version import __version__
 from tradeoff.cli import (
@@ -75,6 +76,7 @@ def _root(
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning as one sentence, without the line of code that it comes from."""
+    clear_line()
     typer.echo(printable(f"warning: {message}"), err=True)
 
 

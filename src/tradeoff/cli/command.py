@@ -5,11 +5,15 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
 from tradeoff.exceptions import InvalidInputError
 
-__all__ = ["Command"]
+__all__ = ["INTERRUPTED", "Command"]
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 _GROUPS = {
     "Input": "real generated config kind column label encoder size trusted limit broken",
@@ -50,6 +54,14 @@ class Command(TyperCommand):
                 raise
             name = str(error.option_name)  # type: ignore[attr-defined]
             raise InvalidInputError(self._unknown(name, ctx.command_path)) from None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; one that says nothing of an interruption itself has kept nothing."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("interrupted. Nothing was kept.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
     def _unknown(self, name: str, command: str) -> str:
         own = [option for one in self.params for option in one.opts if option.startswith("--")]

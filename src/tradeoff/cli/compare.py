@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tradeoff._text import printable
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     CROSS_FITTED,
     Config,
@@ -22,12 +23,11 @@ from tradeoff.cli.options import (
     check_output,
     explained_settings,
     inputs_of,
+    repeating,
     take_sources,
+    tell_warnings,
     with_settings,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["named_sources", "run"]
 
@@ -50,23 +50,23 @@ def run(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Measure several models and tell them apart."""
     from tradeoff.cli.output import print_result, write_result
     from tradeoff.comparison.models import compare_sources, comparison_files
     from tradeoff.report import ComparisonDisplay
+    from tradeoff.report.text import shared_warnings
     from tradeoff.settings import write_config
 
     named = named_sources([*(generated or ()), *(models or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
     settings = explained_settings(chosen, plot=plot, report=report)
-    results: list[Path] = []
-    if out is not None:
-        results = [*comparison_files(out, sources["generated"]), out / "run.toml"]
+    files = [] if out is None else comparison_files(out, sources["generated"])
     check_output(
         inputs_of(chosen, sources, config),
         out=out,
-        results=results,
+        results=[] if out is None else [*files, out / "run.toml"],
         files=[plot, report],
         overwrite=overwrite,
     )
@@ -76,16 +76,19 @@ def run(
     elif quiet:
         for verdict in result.verdicts:
             typer.echo(printable(verdict))
+        tell_warnings(shared_warnings(result))
     else:
         print_result(result)
     write_result(
         result,
         ComparisonDisplay,
         out=out,
+        files=files,
         plot=plot,
         report=report,
         samples=not no_samples,
-        config=write_config(settings, **sources),
+        config=write_config(repeating(settings, result.encoder), **sources),
+        kept=kept,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tradeoff._text import printable
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     ALL,
     Address,
@@ -31,6 +32,7 @@ from tradeoff.cli.options import (
     find_engine,
     inputs_of,
     parse_gates,
+    repeating,
     take_sources,
     with_settings,
 )
@@ -62,6 +64,7 @@ def run(
     workers: Workers = None,
     ledger: LedgerFolder = None,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Measure one model against real data."""
     from tradeoff.cli.output import print_result, print_warnings, write_result
@@ -76,10 +79,11 @@ def run(
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")
     check_gates((*under, *over), settings)
+    files = [] if out is None else evaluation_files(out)
     check_output(
         inputs_of(chosen, sources, config),
         out=out,
-        results=[] if out is None else [*evaluation_files(out), out / "run.toml"],
+        results=[] if out is None else [*files, out / "run.toml"],
         files=[plot, report],
         overwrite=overwrite,
     )
@@ -98,10 +102,12 @@ def run(
         result,
         EvaluationDisplay,
         out=out,
+        files=files,
         plot=plot,
         report=report,
         samples=not no_samples,
-        config=write_config(settings, **sources),
+        config=write_config(repeating(settings, result.provenance["encoder"]), **sources),
+        kept=kept,
     )
     if not _passes(result, under, over):
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tradeoff._text import printable
 from tradeoff.cli.options import NoSamples, Overwrite, Report  # noqa: TC001, Typer reads them
 
 __all__ = ["run"]
@@ -30,4 +31,4 @@ def run(
     result = Comparison.load(folder) if is_comparison else Evaluation.load(folder)
     page = folder / "report.html" if report is None else report
     result.report(page, samples=not no_samples, overwrite=overwrite)
-    typer.echo(str(page))
+    typer.echo(f"Written: {printable(str(page))}", err=True)

@@ -107,6 +107,23 @@ class Comparison(Paged, Result):
     evaluations: Mapping[str, Evaluation]
     differences: tuple[Difference, ...]
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        encoders = {name: _encoder_of(one) for name, one in self.evaluations.items()}
+        (first, one), *others = encoders.items()
+        for name, other in others:
+            if other != one:
+                raise InvalidInputError(
+                    "Models must be compared by one encoder with one preprocessing. Got "
+                    f"{' and '.join(dict.fromkeys((one[0], other[0])))} for {first} and {name}: "
+                    "measure them again with the same `encoder`."
+                )
+
+    @property
+    def encoder(self) -> str:
+        """Name of the encoder, which is that of all models."""
+        return _encoder_of(next(iter(self.evaluations.values())))[0]
+
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self.evaluations:
             raise InvalidInputError(f"Unknown model `{name}`. {suggestion(name, self.evaluations)}")
@@ -189,6 +206,12 @@ class Comparison(Paged, Result):
             for name, evaluation in found.evaluations.items()
         }
         return replace(found, evaluations=evaluations)
+
+
+def _encoder_of(evaluation: Evaluation) -> tuple[str, ...]:
+    """What tells the encoder of an evaluation apart, its name first."""
+    about = evaluation.provenance
+    return tuple(str(about.get(key, "")) for key in ("encoder", "preprocessing", "weights"))
 
 
 def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:

@@ -16,6 +16,7 @@ from tradeoff.report.text import (
     leaderboard_of,
     notes_of,
     rows_of,
+    shared_warnings,
     sweep_rows_of,
     title_of,
     verdict_of,
@@ -124,6 +125,7 @@ def _comparison_blocks(comparison: Comparison) -> Iterator[Block]:
 def _sweep_blocks(sweep: Sweep) -> Iterator[Block]:
     yield Sentences("", sweep.sentences)
     yield Table("", *sweep_rows_of(sweep))
+    yield Notes("Notes", [("warning", one) for one in shared_warnings(sweep.comparison)])
 
 
 def text_of(result: Evaluation | Comparison | Sweep) -> str:
