@@ -291,9 +291,11 @@ def test_mistakes_are_one_sentence(arguments, message):
 
 
 def test_models_must_have_names(paths):
-    done = tradeoff("compare", "--real", paths / "real.npy", "--generated", "x.npy")
+    done = tradeoff("sweep", "--real", paths / "real.npy", "--generated", "x.npy")
     assert done.exit_code == 2
     assert "must be NAME=PATH, with a different name for each path. Got 'x.npy'" in done.stderr
+    same = ("--generated", "a/x.npy", "b/x.npy")  # which would be called alike
+    assert "with a different name" in tradeoff("compare", "--real", "r", *same).stderr
 
 
 def test_unknown_options_offer_known_ones():

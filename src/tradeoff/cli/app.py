@@ -22,6 +22,7 @@ from tradeoff.cli import (
     decide,
     doctor,
     embed,
+    encoders,
     evaluate,
     filter,  # noqa: A004
     protocols,
@@ -29,7 +30,7 @@ from tradeoff.cli import (
     report,
     sweep,
 )
-from tradeoff.cli.command import Command
+from tradeoff.cli.command import Command, Group
 from tradeoff.exceptions import TradeoffError
 
 __all__ = ["app", "main"]
@@ -38,6 +39,7 @@ _DEFECT = 70  # as sysexits.h calls an internal error
 
 app = typer.Typer(
     name="tradeoff",
+    cls=Group,
     help="Measure the quality/diversity trade-off of generative models.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -53,6 +55,7 @@ app.command("budget", cls=Command)(budget.run)
 app.command("filter", cls=Command)(filter.run)
 app.command("report", cls=Command)(report.run)
 app.command("protocols", cls=Command)(protocols.run)
+app.command("encoders", cls=Command)(encoders.run)
 app.command("doctor", cls=Command)(doctor.run)
 
 

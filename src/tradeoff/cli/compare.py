@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -39,7 +40,12 @@ def run(
     real: Real = None,
     generated: Annotated[
         list[str] | None,
-        typer.Option("--generated", metavar="NAME=PATH", help="Samples of each model, by name."),
+        typer.Option(
+            "--generated",
+            "-g",
+            metavar="[NAME=]PATH",
+            help="Samples of a model; its name is that of the path if not given.",
+        ),
     ] = None,
     config: Config = None,
     json: Json = False,
@@ -59,7 +65,7 @@ def run(
     from tradeoff.report.text import shared_warnings
     from tradeoff.settings import write_config
 
-    named = named_sources([*(generated or ()), *(models or ())])
+    named = named_sources([*(generated or ()), *(models or ())], by_path=True)
     sources = take_sources(chosen, real=real, generated=named or None)
     settings = explained_settings(chosen, plot=plot, report=report)
     files = [] if out is None else comparison_files(out, sources["generated"])
@@ -92,13 +98,20 @@ def run(
     )
 
 
-def named_sources(texts: list[str]) -> dict[str, str]:
-    """Paths by name, each given as NAME=PATH."""
+def named_sources(texts: list[str], *, by_path: bool = False) -> dict[str, str]:
+    """Paths by name, each given as NAME=PATH.
+
+    Args:
+        texts: What was given.
+        by_path: Whether a path without a name is called like its file or folder.
+    """
     from tradeoff.exceptions import InvalidInputError
 
     found: dict[str, str] = {}
     for text in texts:
         name, _, path = text.partition("=")
+        if by_path and ("=" not in text or Path(text).exists()):
+            name, path = Path(text).stem, text
         if not (name and path) or name in found:
             raise InvalidInputError(
                 "`--generated` must be NAME=PATH, with a different name for each path. "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,6 +45,12 @@ __all__ = ["run"]
 
 @with_settings(*ALL)
 def run(
+    samples: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[REAL GENERATED]", help="Both paths, in place of --real and --generated."
+        ),
+    ] = None,
     *,
     real: Real = None,
     generated: Generated = None,
@@ -73,6 +79,7 @@ def run(
     from tradeoff.report import EvaluationDisplay
     from tradeoff.settings import write_config
 
+    real, generated = placed_sources(samples or [], real=real, generated=generated, json=json)
     sources = take_sources(chosen, real=real, generated=generated)
     runner = find_engine(engine, chosen, address=address, workers=workers)
     settings = explained_settings(chosen, plot=plot, report=report)
@@ -127,6 +134,27 @@ def _passes(result: Evaluation, under: dict[str, float], over: dict[str, float])
             failed = failed or fails
             typer.echo(f"gate {'failed' if fails else 'passed'}: {key} = {told}", err=True)
     return not failed
+
+
+def placed_sources(
+    samples: list[str], *, real: str | None, generated: str | None, json: bool
+) -> tuple[str | None, str | None]:
+    """Both sources, by position or by name, but not by both."""
+    from tradeoff.exceptions import InvalidInputError
+
+    if not samples:
+        return real, generated
+    if json and len(samples) == 1 and samples[0].endswith(".json"):
+        raise InvalidInputError(
+            f"`--json` prints the result: write `--json > {samples[0]}`, or keep everything with "
+            "`--out FOLDER`."
+        )
+    if len(samples) != 2 or real is not None or generated is not None:
+        raise InvalidInputError(
+            "The samples must be given as two paths, REAL GENERATED, or as --real PATH --generated "
+            f"PATH. Got {' '.join(samples)!r}."
+        )
+    return samples[0], samples[1]
 
 
 def check_gates(keys: tuple[str, ...], settings: Any) -> None:

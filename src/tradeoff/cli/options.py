@@ -85,8 +85,10 @@ def _check_page(path: Path | None) -> Path | None:
     return path
 
 
-Real = Annotated[str | None, typer.Option("--real", help="Real samples: a path.")]
-Generated = Annotated[str | None, typer.Option("--generated", help="Samples of the model: a path.")]
+Real = Annotated[str | None, typer.Option("--real", "-r", help="Real samples: a path.")]
+Generated = Annotated[
+    str | None, typer.Option("--generated", "-g", help="Samples of the model: a path.")
+]
 MoreModels = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME=PATH]...", help="Further models, as NAME=PATH."),

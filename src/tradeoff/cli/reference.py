@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tradeoff.cli.command import Command
+from tradeoff.cli.command import Command, Group
 from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     EMBEDDING,
@@ -25,7 +25,9 @@ from tradeoff.cli.options import (
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Embed real data once, and use it for any number of models.", no_args_is_help=True
+    help="Embed real data once, and use it for any number of models.",
+    cls=Group,
+    no_args_is_help=True,
 )
 
 

@@ -34,7 +34,7 @@ from tradeoff.evaluation.result import (
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Keywords, Settings, with_keywords
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = ["Comparison", "Difference", "compare", "load"]
 
 _COMPARED = {
     "curve.overlap": "a larger overlap",
@@ -218,6 +218,27 @@ def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:
     """Files of results in a folder and in those of the models."""
     places = (folder, *(folder / _as_folder(name) for name in models))
     return [file for place in places for file in evaluation_files(place)]
+
+
+def load(folder: str | Path) -> Evaluation | Comparison:
+    """Read the evaluation or comparison that `save` or the option ``--out`` wrote.
+
+    Args:
+        folder: Folder of its files.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from tradeoff import evaluate, load
+        >>> rng = np.random.default_rng(0)
+        >>> folder = tempfile.mkdtemp()
+        >>> real, generated = rng.normal(size=(2, 200, 2))
+        >>> evaluate(real, generated, metrics="copies", progress=False).save(folder)
+        >>> load(folder)["copies.of_real"].value
+        0.0
+    """
+    is_comparison = (Path(folder) / "comparison.json").exists()
+    return Comparison.load(folder) if is_comparison else Evaluation.load(folder)
 
 
 @by_name

