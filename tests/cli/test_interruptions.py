@@ -52,14 +52,14 @@ def interrupted(pattern, *arguments):
 def photos(tmp_path_factory):
     image = pytest.importorskip("PIL.Image")
     folder = tmp_path_factory.mktemp("photos")
-    for number, pixels in enumerate(RNG.integers(0, 256, (700, 8, 8, 3), dtype=np.uint8)):
+    for number, pixels in enumerate(RNG.integers(0, 256, (320, 8, 8, 3), dtype=np.uint8)):
         image.fromarray(pixels).save(folder / f"{number}.png")
     return folder
 
 
 def test_features_that_were_kept_are_counted_and_reused(photos, tmp_path):
     options = ("--encoder", "efficientnet-lite0", "--store", tmp_path / "store")
-    said = interrupted(r"embedding real: [1-9]\d* of 700", "embed", photos, *options)
+    said = interrupted(r"embedding real: [1-9]\d* of 320", "embed", photos, *options)
     found = re.fullmatch(
         r"interrupted\. (\d+) new features were kept: the next run with --store (\S+) reuses "
         r"them\.",
@@ -91,8 +91,8 @@ def test_a_ledger_goes_on_where_it_was(tmp_path):
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     for side in ("real", "generated"):
         (tmp_path / side).mkdir()
-        for number in range(60):
-            values = RNG.normal(size=(2000, 64)).astype("float32")
+        for number in range(24):
+            values = RNG.normal(size=(500, 64)).astype("float32")
             features = arrow.FixedSizeListArray.from_arrays(arrow.array(values.ravel()), 64)
             table = arrow.table({"features": features})
             parquet.write_table(table, tmp_path / side / f"{number}.parquet")

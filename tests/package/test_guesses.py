@@ -16,8 +16,6 @@ from tradeoff import Comparison, Evaluation, InvalidInputError, compare, evaluat
 RNG = np.random.default_rng(0)
 SHIFTS = np.array([0.0, 0.2, 1.0])[:, None, None]
 REAL, OTHER, THIRD = RNG.normal(size=(3, 200, 3)) + SHIFTS
-    RNG.normal(size=(3, 200, 3)).round(3) + np.array([0.0, 0.2, 1.0])[:, None, None]
-)
 QUICK = {"metrics": "curve", "estimator": "logistic", "diagnose": False, "progress": False}
 OPTIONS = ("--metrics", "curve", "--estimator", "logistic", "--no-diagnose")
 
