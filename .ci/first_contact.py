@@ -82,7 +82,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
-    print(f"$ {shlex.join(command)}\n{done.stdout}{done.stderr}")
+    print(f"$ {shlex.join(command)}\n{done.stdout}{done.stderr}", flush=True)
     assert done.returncode == 0, done.returncode
     return done
 

@@ -28,8 +28,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"`tradeoff` has no `{name}`.")
     from difflib import get_close_matches
 
-    close = [f"tradeoff.{known}" for known in get_close_matches(name, __all__, n=1)]
-    meant = _MEANT.get(name, *close[:1]) if close else _MEANT.get(name)
-    raise AttributeError(
-        f"`tradeoff` has no `{name}`." + (f" Did you mean `{meant}`?" if meant else "")
-    )
+    close = get_close_matches(name, __all__, n=1, cutoff=0.75)
+    meant = _MEANT.get(name) or "".join(f"tradeoff.{known}" for known in close)
+    sentence = f"`tradeoff` has no `{name}`."
+    raise AttributeError(f"{sentence} Did you mean `{meant}`?" if meant else sentence)

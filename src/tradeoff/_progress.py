@@ -28,6 +28,7 @@ T = TypeVar("T")
 _QUIET_SECONDS = 2.0
 _LINE_SECONDS = 10.0  # between lines in a pipe
 _DRAW_SECONDS = 0.25  # between drawings of the line on a terminal
+_WORTH_TELLING = 1.0  # seconds
 _MINUTE, _HOUR = 60.0, 3600.0
 _NOTEBOOK_COLUMNS = 100
 
@@ -100,9 +101,9 @@ class _Run:
         told = place.step.label
         if self.passed < count > 1:
             told = f"[{self.passed + 1}/{count}] {told}"
-        if place.total:
+        if (place.total or 0) > 1:
             told += f": {place.done:,} of {place.total:,}"
-        elif place.done:
+        elif place.done and place.total is None:
             told += f": {place.done:,}"
         return told + self._time_left(place)
 
@@ -119,10 +120,12 @@ class _Run:
         else:
             return ""
         later = self.expected[self.passed + bool(kind) :]
-        if any(one.kind not in rates for one in later):
-            return f", about {_duration(left)} left in this step"
-        left += sum(rates[one.kind] * one.weight for one in later)
-        return f", about {_duration(left)} left"
+        is_whole = all(one.kind in rates for one in later)
+        if is_whole:
+            left += sum(rates[one.kind] * one.weight for one in later)
+        if left < _WORTH_TELLING:
+            return ""
+        return f", about {_duration(left)} left{'' if is_whole else ' in this step'}"
 
     def draw(self) -> None:
         """Show the line, or add one in a pipe."""

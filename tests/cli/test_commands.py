@@ -563,6 +563,6 @@ def test_options_of_other_tools_lead_to_ours(option, meant):
 def test_options_are_grouped():
     text = tradeoff("evaluate", "--help").stdout
     titles = [line[:-1] for line in text.splitlines() if line[:1].isalpha() and line[-1] == ":"]
-    assert titles == ["Input", "What to measure", "Output", "Advanced", "Options"]
+    assert titles == ["Arguments", "Input", "What to measure", "Output", "Advanced", "Options"]
     assert text.index("--metrics") > text.index("What to measure:")
     assert tradeoff("sweep", "--help").stdout.index("Arguments:") > 0

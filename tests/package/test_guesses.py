@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
 def test_printed_and_as_text(result):
     assert "curve.precision" in str(result)
     assert result.summary() == str(result)
-    assert "The balanced slope is" in " ".join(result.summary(verbose=True).split())
+    assert "The balanced slope is" in " ".join(result.summary(exact=True).split())
     assert str(result.verdict)
 
 

@@ -44,7 +44,7 @@ def slow(steps=8):
 @pytest.mark.usefixtures("at_once")
 def test_shows_steps_and_clears_the_line(monkeypatch):
     shown = run(monkeypatch, Terminal(), slow(), total=8)
-    assert "counting: 4 of 8, about 0 s left" in shown
+    assert "counting: 4 of 8" in shown
     assert "\n" not in shown
     assert shown.endswith(" \r")
 
@@ -53,7 +53,7 @@ def test_shows_steps_and_clears_the_line(monkeypatch):
 def test_counts_without_a_total_and_by_size(monkeypatch):
     assert "counting: 4\n" in run(monkeypatch, io.StringIO(), slow())
     sized = run(monkeypatch, io.StringIO(), slow(), total=80, size=lambda _: 10)
-    assert "counting: 40 of 80, about 0 s left\n" in sized
+    assert "counting: 40 of 80\n" in sized
 
 
 @pytest.mark.usefixtures("at_once")

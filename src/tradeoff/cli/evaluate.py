@@ -48,7 +48,7 @@ def run(
     samples: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[REAL GENERATED]", help="Both paths, in place of --real and --generated."
+            metavar="REAL GENERATED", help="Both paths, in place of --real and --generated."
         ),
     ] = None,
     *,

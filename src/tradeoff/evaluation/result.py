@@ -261,14 +261,14 @@ class Evaluation(Paged, Result):
     def __str__(self) -> str:
         return self.summary()
 
-    def summary(self, *, verbose: bool = False) -> str:
+    def summary(self, *, exact: bool = False) -> str:
         """The text that `print` shows.
 
         Args:
-            verbose: Whether it has the exact statements behind the verdict, too.
+            exact: Whether it has the exact statements behind the verdict, too, like --verbose.
         """
         text_of = resolve("tradeoff.report.blocks:text_of")  # the report draws results
-        return str(text_of(self, verbose=verbose))
+        return str(text_of(self, exact=exact))
 
     def _repr_html_(self) -> str:
         return str(resolve("tradeoff.report.blocks:html_of")(self))

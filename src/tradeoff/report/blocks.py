@@ -128,14 +128,14 @@ def _sweep_blocks(sweep: Sweep) -> Iterator[Block]:
     yield Notes("Notes", [("warning", one) for one in shared_warnings(sweep.comparison)])
 
 
-def text_of(result: Evaluation | Comparison | Sweep, *, verbose: bool = False) -> str:
+def text_of(result: Evaluation | Comparison | Sweep, *, exact: bool = False) -> str:
     """A result on one screen, of which no line can control a terminal.
 
     Args:
         result: The result.
-        verbose: Whether the exact statements behind a verdict are in it.
+        exact: Whether the exact statements behind a verdict are in it.
     """
-    return lines_of(blocks_of(result, verbose=verbose))
+    return lines_of(blocks_of(result, verbose=exact))
 
 
 def lines_of(blocks: Sequence[Block]) -> str:
