@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tradeoff.cli import app as program
+from tradeoff.cli.app import app as program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

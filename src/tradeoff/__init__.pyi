@@ -1,5 +1,5 @@
 from ._version import __version__
-from .comparison import Comparison, compare, sweep
+from .comparison import Comparison, compare, load, sweep
 from .core import AcceptanceRule, HeldOutLogRatios, PRCurve, RatioProfile
 from .curves import CurveEstimate, diagnose, pr_curve
 from .evaluation import Evaluation, evaluate
@@ -36,6 +36,7 @@ __all__ = [
     "evaluate",
     "frechet_distance",
     "kernel_distance",
+    "load",
     "pr_curve",
     "reproduce",
     "support_metrics",

@@ -236,7 +236,9 @@ def test_an_interruption_ends_quietly(paths, monkeypatch):
     monkeypatch.setattr("tradeoff.evaluation.pipeline.evaluate_sources", interrupted)
     done = evaluate_command(paths)
     assert done.exit_code == 130
-    assert done.stderr == "interrupted; features that are already in a store will be reused\n"
+    assert done.stderr == (
+        "interrupted. Nothing was kept. Use --store DIR to keep features for the next run.\n"
+    )
 
 
 @pytest.mark.slow
@@ -289,9 +291,11 @@ def test_mistakes_are_one_sentence(arguments, message):
 
 
 def test_models_must_have_names(paths):
-    done = tradeoff("compare", "--real", paths / "real.npy", "--generated", "x.npy")
+    done = tradeoff("sweep", "--real", paths / "real.npy", "--generated", "x.npy")
     assert done.exit_code == 2
     assert "must be NAME=PATH, with a different name for each path. Got 'x.npy'" in done.stderr
+    same = ("--generated", "a/x.npy", "b/x.npy")  # which would be called alike
+    assert "with a different name" in tradeoff("compare", "--real", "r", *same).stderr
 
 
 def test_unknown_options_offer_known_ones():
@@ -559,6 +563,6 @@ def test_options_of_other_tools_lead_to_ours(option, meant):
 def test_options_are_grouped():
     text = tradeoff("evaluate", "--help").stdout
     titles = [line[:-1] for line in text.splitlines() if line[:1].isalpha() and line[-1] == ":"]
-    assert titles == ["Input", "What to measure", "Output", "Advanced", "Options"]
+    assert titles == ["Arguments", "Input", "What to measure", "Output", "Advanced", "Options"]
     assert text.index("--metrics") > text.index("What to measure:")
     assert tradeoff("sweep", "--help").stdout.index("Arguments:") > 0

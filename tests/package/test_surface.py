@@ -70,6 +70,7 @@ FACE = {
     "evaluate",
     "frechet_distance",
     "kernel_distance",
+    "load",
     "pr_curve",
     "reproduce",
     "support_metrics",
@@ -83,7 +84,7 @@ def test_the_face():
     assert dir(tradeoff) == sorted(FACE)
     for name in FACE:
         assert getattr(tradeoff, name) is not None
-    with pytest.raises(AttributeError, match="No tradeoff attribute precision"):
+    with pytest.raises(AttributeError, match=r"`tradeoff` has no `precision`\.$"):
         _ = tradeoff.precision
 
 

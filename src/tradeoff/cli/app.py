@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from tradeoff._progress import clear_line
 from tradeoff._text import printable
 from tradeoff._version import __version__
 from tradeoff.cli import (
@@ -21,6 +22,7 @@ from tradeoff.cli import (
     decide,
     doctor,
     embed,
+    encoders,
     evaluate,
     filter,  # noqa: A004
     protocols,
@@ -28,7 +30,7 @@ from tradeoff.cli import (
     report,
     sweep,
 )
-from tradeoff.cli.command import Command
+from tradeoff.cli.command import Command, Group
 from tradeoff.exceptions import TradeoffError
 
 __all__ = ["app", "main"]
@@ -37,6 +39,7 @@ _DEFECT = 70  # as sysexits.h calls an internal error
 
 app = typer.Typer(
     name="tradeoff",
+    cls=Group,
     help="Measure the quality/diversity trade-off of generative models.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -52,6 +55,7 @@ app.command("budget", cls=Command)(budget.run)
 app.command("filter", cls=Command)(filter.run)
 app.command("report", cls=Command)(report.run)
 app.command("protocols", cls=Command)(protocols.run)
+app.command("encoders", cls=Command)(encoders.run)
 app.command("doctor", cls=Command)(doctor.run)
 
 
@@ -75,6 +79,7 @@ def _root(
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning as one sentence, without the line of code that it comes from."""
+    clear_line()
     typer.echo(printable(f"warning: {message}"), err=True)
 
 

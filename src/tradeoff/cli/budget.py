@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     EMBEDDING,
     Config,
@@ -33,6 +34,7 @@ def run(
     config: Config = None,
     quiet: Quiet = False,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Predict how much rejection under a budget would improve samples."""
     import numpy as np

@@ -5,11 +5,16 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
-from typer.core import TyperCommand
+import typer
+from typer.core import TyperCommand, TyperGroup
 
+from tradeoff._registry import suggestion
 from tradeoff.exceptions import InvalidInputError
 
-__all__ = ["Command"]
+__all__ = ["INTERRUPTED", "Command", "Group"]
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 _GROUPS = {
     "Input": "real generated config kind column label encoder size trusted limit broken",
@@ -26,16 +31,33 @@ _MEANT = {
     "--samples": ("--generated",),
     "--synthetic": ("--generated",),
     "--reference": ("--real",),
-    "--output": ("--out", "--report", "--plot"),
-    "--save": ("--out", "--report", "--plot"),
+    "--output": ("--out", "--ids", "--report", "--plot"),
+    "--save": ("--out", "--ids", "--report", "--plot"),
     "--html": ("--report",),
     "--features": ("--encoder",),
     "--gpu": ("--device",),
     "--cuda": ("--device",),
     "--metric": ("--metrics",),
     "--fid": ("--metrics",),
+    "--out": ("--ids",),
+    "-o": ("--out", "--ids", "--report"),
+    "-e": ("--encoder",),
+    "-m": ("--metrics",),
+    "-k": ("--k",),
 }
 """Options that other tools have, and ours that mean the same."""
+
+
+class Group(TyperGroup):
+    """Commands, of which an unknown one gets one sentence."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is named first."""
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            shown = f"`{ctx.command_path}` has no command `{args[0]}`."
+            raise InvalidInputError(f"{shown} {suggestion(args[0], names)}")
+        return super().resolve_command(ctx, args)
 
 
 class Command(TyperCommand):
@@ -50,6 +72,14 @@ class Command(TyperCommand):
                 raise
             name = str(error.option_name)  # type: ignore[attr-defined]
             raise InvalidInputError(self._unknown(name, ctx.command_path)) from None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; one that says nothing of an interruption itself has kept nothing."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("interrupted. Nothing was kept.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
     def _unknown(self, name: str, command: str) -> str:
         own = [option for one in self.params for option in one.opts if option.startswith("--")]

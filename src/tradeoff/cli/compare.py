@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from tradeoff._text import printable
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     CROSS_FITTED,
     Config,
@@ -22,12 +24,11 @@ from tradeoff.cli.options import (
     check_output,
     explained_settings,
     inputs_of,
+    repeating,
     take_sources,
+    tell_warnings,
     with_settings,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["named_sources", "run"]
 
@@ -39,7 +40,12 @@ def run(
     real: Real = None,
     generated: Annotated[
         list[str] | None,
-        typer.Option("--generated", metavar="NAME=PATH", help="Samples of each model, by name."),
+        typer.Option(
+            "--generated",
+            "-g",
+            metavar="[NAME=]PATH",
+            help="Samples of a model; its name is that of the path if not given.",
+        ),
     ] = None,
     config: Config = None,
     json: Json = False,
@@ -50,23 +56,23 @@ def run(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Measure several models and tell them apart."""
     from tradeoff.cli.output import print_result, write_result
     from tradeoff.comparison.models import compare_sources, comparison_files
     from tradeoff.report import ComparisonDisplay
+    from tradeoff.report.text import shared_warnings
     from tradeoff.settings import write_config
 
-    named = named_sources([*(generated or ()), *(models or ())])
+    named = named_sources([*(generated or ()), *(models or ())], by_path=True)
     sources = take_sources(chosen, real=real, generated=named or None)
     settings = explained_settings(chosen, plot=plot, report=report)
-    results: list[Path] = []
-    if out is not None:
-        results = [*comparison_files(out, sources["generated"]), out / "run.toml"]
+    files = [] if out is None else comparison_files(out, sources["generated"])
     check_output(
         inputs_of(chosen, sources, config),
         out=out,
-        results=results,
+        results=[] if out is None else [*files, out / "run.toml"],
         files=[plot, report],
         overwrite=overwrite,
     )
@@ -76,26 +82,36 @@ def run(
     elif quiet:
         for verdict in result.verdicts:
             typer.echo(printable(verdict))
+        tell_warnings(shared_warnings(result))
     else:
         print_result(result)
     write_result(
         result,
         ComparisonDisplay,
         out=out,
+        files=files,
         plot=plot,
         report=report,
         samples=not no_samples,
-        config=write_config(settings, **sources),
+        config=write_config(repeating(settings, result.encoder), **sources),
+        kept=kept,
     )
 
 
-def named_sources(texts: list[str]) -> dict[str, str]:
-    """Paths by name, each given as NAME=PATH."""
+def named_sources(texts: list[str], *, by_path: bool = False) -> dict[str, str]:
+    """Paths by name, each given as NAME=PATH.
+
+    Args:
+        texts: What was given.
+        by_path: Whether a path without a name is called like its file or folder.
+    """
     from tradeoff.exceptions import InvalidInputError
 
     found: dict[str, str] = {}
     for text in texts:
         name, _, path = text.partition("=")
+        if by_path and ("=" not in text or Path(text).exists()):
+            name, path = Path(text).stem, text
         if not (name and path) or name in found:
             raise InvalidInputError(
                 "`--generated` must be NAME=PATH, with a different name for each path. "

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tradeoff.cli.compare import named_sources
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     EMBEDDING,
     Config,
@@ -76,6 +77,7 @@ def run(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Take samples until a question about one model or several is answered."""
     from tradeoff.cli.goals import parse_question
@@ -112,10 +114,12 @@ def run(
     typer.echo(result.to_json() if json else result)
     if plot is not None and result.looks:
         DecisionDisplay(result).save(plot)
+        kept.add(plot)
     elif plot is not None:
         typer.echo(f"`{plot}` was not written: there was no look at the answer to draw.", err=True)
     if report is not None:
         result.report(report, overwrite=True)
+        kept.add(report)
 
 
 def _by_name(given: str | list[str] | dict[str, str]) -> dict[str, str]:

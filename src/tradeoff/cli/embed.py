@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from tradeoff._text import printable
-from tradeoff.cli.options import EMBEDDING, Quiet, with_settings
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
+from tradeoff.cli.options import EMBEDDING, Quiet, tell_warnings, with_settings
 
 __all__ = ["run"]
 
@@ -18,6 +19,7 @@ def run(
     *,
     quiet: Quiet = False,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Make a store of features, or show what it holds."""
     from tradeoff.cli.output import print_table
@@ -38,6 +40,7 @@ def run(
                 f"`{source}` already holds features: there is nothing to embed."
             )
         found = Reference.embed(opened, settings, progress=not quiet)
+        tell_warnings(found.warnings)
         fresh = len(found.side) - found.reused
         typer.echo(
             f"{len(found.side):,} samples by {found.encoder['encoder']}, {found.side.columns} "

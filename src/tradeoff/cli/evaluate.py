@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tradeoff._text import printable
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     ALL,
     Address,
@@ -31,6 +32,7 @@ from tradeoff.cli.options import (
     find_engine,
     inputs_of,
     parse_gates,
+    repeating,
     take_sources,
     with_settings,
 )
@@ -43,6 +45,12 @@ __all__ = ["run"]
 
 @with_settings(*ALL)
 def run(
+    samples: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="REAL GENERATED", help="Both paths, in place of --real and --generated."
+        ),
+    ] = None,
     *,
     real: Real = None,
     generated: Generated = None,
@@ -62,6 +70,7 @@ def run(
     workers: Workers = None,
     ledger: LedgerFolder = None,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Measure one model against real data."""
     from tradeoff.cli.output import print_result, print_warnings, write_result
@@ -70,16 +79,18 @@ def run(
     from tradeoff.report import EvaluationDisplay
     from tradeoff.settings import write_config
 
+    real, generated = placed_sources(samples or [], real=real, generated=generated, json=json)
     sources = take_sources(chosen, real=real, generated=generated)
     runner = find_engine(engine, chosen, address=address, workers=workers)
     settings = explained_settings(chosen, plot=plot, report=report)
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")
     check_gates((*under, *over), settings)
+    files = [] if out is None else evaluation_files(out)
     check_output(
         inputs_of(chosen, sources, config),
         out=out,
-        results=[] if out is None else [*evaluation_files(out), out / "run.toml"],
+        results=[] if out is None else [*files, out / "run.toml"],
         files=[plot, report],
         overwrite=overwrite,
     )
@@ -98,10 +109,12 @@ def run(
         result,
         EvaluationDisplay,
         out=out,
+        files=files,
         plot=plot,
         report=report,
         samples=not no_samples,
-        config=write_config(settings, **sources),
+        config=write_config(repeating(settings, result.provenance["encoder"]), **sources),
+        kept=kept,
     )
     if not _passes(result, under, over):
         raise typer.Exit(1)
@@ -121,6 +134,27 @@ def _passes(result: Evaluation, under: dict[str, float], over: dict[str, float])
             failed = failed or fails
             typer.echo(f"gate {'failed' if fails else 'passed'}: {key} = {told}", err=True)
     return not failed
+
+
+def placed_sources(
+    samples: list[str], *, real: str | None, generated: str | None, json: bool
+) -> tuple[str | None, str | None]:
+    """Both sources, by position or by name, but not by both."""
+    from tradeoff.exceptions import InvalidInputError
+
+    if not samples:
+        return real, generated
+    if json and len(samples) == 1 and samples[0].endswith(".json"):
+        raise InvalidInputError(
+            f"`--json` prints the result: write `--json > {samples[0]}`, or keep everything with "
+            "`--out FOLDER`."
+        )
+    if len(samples) != 2 or real is not None or generated is not None:
+        raise InvalidInputError(
+            "The samples must be given as two paths, REAL GENERATED, or as --real PATH --generated "
+            f"PATH. Got {' '.join(samples)!r}."
+        )
+    return samples[0], samples[1]
 
 
 def check_gates(keys: tuple[str, ...], settings: Any) -> None:

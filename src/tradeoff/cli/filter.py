@@ -10,6 +10,7 @@ import typer
 
 from tradeoff._files import replacing
 from tradeoff._text import printable
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     EMBEDDING,
     Config,
@@ -55,6 +56,7 @@ def run(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Choose the best of a pool of generated samples."""
     from tradeoff.cli.output import print_table, trade_off_table
@@ -81,18 +83,21 @@ def run(
         written = {name: json.loads(estimate.curve.to_json()) for name, estimate in both.items()}
         with replacing(curves) as fresh:
             fresh.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+        kept.add(curves)
     if plot is not None:
         from tradeoff.report import PRCurveDisplay
 
         balanced = {name: estimate.balance.lam for name, estimate in both.items()}
         shown = {name: estimate.curve for name, estimate in both.items()}
         PRCurveDisplay(shown, balanced=balanced).save(plot)
+        kept.add(plot)
     lines = "".join(f"{printable(name)}\n" for name in names)
     if ids is None:
         typer.echo(lines, nl=False)
     else:
         with replacing(ids) as fresh:
             fresh.write_text(lines, encoding="utf-8")
+        kept.add(ids)
         rows = {word: (estimate.curve, estimate.losses()) for word, estimate in both.items()}
         print_table(*trade_off_table(rows))
         typer.echo("" if quiet else f"{_NOTE}\n", err=True, nl=False)

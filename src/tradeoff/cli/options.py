@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 import typer
 
+from tradeoff._progress import clear_line, whole_run
+from tradeoff._text import printable
+from tradeoff.cli.command import INTERRUPTED
+from tradeoff.cli.kept import Kept
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.features.default import default_warnings
 from tradeoff.metrics.registry import default_metrics
 from tradeoff.settings import EmbedSettings, Settings, help_of, read_config
 
@@ -57,8 +62,10 @@ __all__ = [
     "find_engine",
     "inputs_of",
     "parse_gates",
+    "repeating",
     "take_source",
     "take_sources",
+    "tell_warnings",
     "with_settings",
 ]
 
@@ -78,8 +85,10 @@ def _check_page(path: Path | None) -> Path | None:
     return path
 
 
-Real = Annotated[str | None, typer.Option("--real", help="Real samples: a path.")]
-Generated = Annotated[str | None, typer.Option("--generated", help="Samples of the model: a path.")]
+Real = Annotated[str | None, typer.Option("--real", "-r", help="Real samples: a path.")]
+Generated = Annotated[
+    str | None, typer.Option("--generated", "-g", help="Samples of the model: a path.")
+]
 MoreModels = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME=PATH]...", help="Further models, as NAME=PATH."),
@@ -170,7 +179,7 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
     """Give a command an option for each of these settings, and the values that were chosen.
 
     The command takes `chosen`, a dictionary of settings and sources from the options and from a
-    TOML file, in which options come first.
+    TOML file, in which options come first, and `kept`, to which it adds the files that it writes.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -182,16 +191,20 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
             chosen = {name: value for name, value in given.items() if value not in (None, [])}
             if isinstance(chosen.get("encoder"), list) and len(chosen["encoder"]) == 1:
                 (chosen["encoder"],) = chosen["encoder"]
-            config = values.get("config")
+            chosen = _configured(values.get("config"), names) | chosen
+            kept = Kept.of(chosen, values)
             try:
-                command(chosen=_configured(config, names) | chosen, **values)
+                with whole_run(progress=not values.get("quiet")):
+                    command(chosen=chosen, kept=kept, **values)
             except KeyboardInterrupt:
-                typer.echo(
-                    "interrupted; features that are already in a store will be reused", err=True
-                )
-                raise typer.Exit(130) from None
+                kept.tell_interrupted()
+                raise typer.Exit(INTERRUPTED) from None
+            except typer.Exit:  # a gate that failed
+                kept.tell()
+                raise
+            kept.tell()
 
-        parameters = [p for p in own.parameters.values() if p.name != "chosen"]
+        parameters = [p for p in own.parameters.values() if p.name not in ("chosen", "kept")]
         keyword = inspect.Parameter.KEYWORD_ONLY
         settings = [
             inspect.Parameter(name, keyword, default=None, annotation=_annotation(name))
@@ -333,6 +346,12 @@ def explained_settings(
     return found
 
 
+def repeating(settings: Settings, encoder: str) -> Settings:
+    """Settings that repeat a run, also on a machine where another encoder would be used."""
+    stood_in = bool(default_warnings(settings.encoder, encoder))
+    return replace(settings, encoder=encoder) if stood_in else settings
+
+
 def embed_sources(
     chosen: dict[str, Any], sources: dict[str, Any], *, progress: bool
 ) -> tuple[Settings, Embedded, Reference]:
@@ -343,7 +362,15 @@ def embed_sources(
     opened = open_both(
         sources["real"], {"generated": sources["generated"]}, settings, progress=progress
     )
+    tell_warnings(opened.reference.warnings)
     return opened.settings, opened.embed("generated"), opened.reference
+
+
+def tell_warnings(warnings: Iterable[str]) -> None:
+    """Say on stderr what a command's result has no place for."""
+    for warning in warnings:
+        clear_line()
+        typer.echo(printable(f"warning: {warning}"), err=True)
 
 
 def take_sources(chosen: dict[str, Any], *, real: Any, generated: Any) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tradeoff._files import replacing
+from tradeoff._progress import step
 from tradeoff._text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from tradeoff.cli.kept import Kept
     from tradeoff.comparison import Comparison, Sweep
     from tradeoff.core.curve import PRCurve
     from tradeoff.evaluation import Evaluation
@@ -28,6 +30,7 @@ __all__ = [
     "write_result",
 ]
 
+_CONFIG = "run.toml"
 _STYLES = {"warning": "yellow", "broken": "yellow"}
 
 
@@ -120,26 +123,42 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[st
 
 
 def write_result(
-    result: Evaluation | Comparison,
+    result: Any,
     display: Callable[[Any], Any],
     *,
-    out: Path | None,
+    out: Path | None = None,
+    files: Sequence[Path] = (),
     plot: Path | None,
     report: Path | None,
     samples: bool,
-    config: str,
+    config: str = "",
+    kept: Kept,
 ) -> None:
-    """The result with the file that repeats its run, its picture and its page, where wanted."""
+    """Write the page, the picture, and the result with the file that repeats its run.
+
+    Args:
+        result: The result.
+        display: Class that draws it.
+        out: Folder for the result; None without one.
+        files: Files of the result in that folder.
+        plot: File for the picture; None without one.
+        report: File for the page; None without one.
+        samples: Whether the page shows samples.
+        config: Text of the file that repeats the run.
+        kept: Where written files are noted.
+    """
     if out is not None:
         result.save(out, overwrite=True)  # checked before the work
-        with replacing(out / "run.toml") as fresh:
+        with replacing(out / _CONFIG) as fresh:
             fresh.write_text(config, encoding="utf-8")
+        kept.add_folder(out, [*files, out / _CONFIG])
     if plot is not None:
         display(result).save(plot)
+        kept.add(plot)
     if report is not None:
-        result.report(report, samples=samples, overwrite=True)
-    if written := [path for path in (report, plot, out) if path is not None]:
-        typer.echo(printable(f"Written: {', '.join(map(str, written))}"), err=True)
+        with step(f"writing {report}"):
+            result.report(report, samples=samples, overwrite=True)
+        kept.add(report)
 
 
 def _print_block(console: Any, table: Table) -> set[str]:

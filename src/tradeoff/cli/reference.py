@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tradeoff.cli.command import Command
+from tradeoff.cli.command import Command, Group
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     EMBEDDING,
     Config,
@@ -17,13 +18,16 @@ from tradeoff.cli.options import (
     check_output,
     inputs_of,
     take_source,
+    tell_warnings,
     with_settings,
 )
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Embed real data once, and use it for any number of models.", no_args_is_help=True
+    help="Embed real data once, and use it for any number of models.",
+    cls=Group,
+    no_args_is_help=True,
 )
 
 
@@ -37,6 +41,7 @@ def make(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Embed real samples, find their neighbors, and save both."""
     from importlib.util import find_spec
@@ -58,6 +63,8 @@ def make(
     if find_spec("torch") is not None:
         reference.prepare(k, progress=not quiet)
     reference.save(out, overwrite=True)  # checked before the work
+    kept.add_folder(out, reference_files(out))
+    tell_warnings(reference.warnings)
     typer.echo(_line(reference))
 
 

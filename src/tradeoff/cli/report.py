@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tradeoff._text import printable
 from tradeoff.cli.options import NoSamples, Overwrite, Report  # noqa: TC001, Typer reads them
 
 __all__ = ["run"]
@@ -23,11 +24,9 @@ def run(
 
     It shows groups of samples if the run that was saved used --explain.
     """
-    from tradeoff.comparison import Comparison
-    from tradeoff.evaluation import Evaluation
+    from tradeoff import load
 
-    is_comparison = (folder / "comparison.json").exists()
-    result = Comparison.load(folder) if is_comparison else Evaluation.load(folder)
+    result = load(folder)
     page = folder / "report.html" if report is None else report
     result.report(page, samples=not no_samples, overwrite=overwrite)
-    typer.echo(str(page))
+    typer.echo(f"Written: {printable(str(page))}", err=True)

@@ -8,6 +8,7 @@ import typer
 
 from tradeoff._text import printable
 from tradeoff.cli.compare import named_sources
+from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     CROSS_FITTED,
     Config,
@@ -22,6 +23,7 @@ from tradeoff.cli.options import (
     explained_settings,
     inputs_of,
     take_sources,
+    tell_warnings,
     with_settings,
 )
 
@@ -58,15 +60,17 @@ def run(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     chosen: dict[str, Any],
+    kept: Kept,
 ) -> None:
     """Choose a value of a sampling parameter, such as a temperature.
 
     The model is measured at several values, and one of them is recommended.
     """
     from tradeoff.cli.goals import parse_best
-    from tradeoff.cli.output import print_result
+    from tradeoff.cli.output import print_result, write_result
     from tradeoff.comparison.sweep import sweep_sources
     from tradeoff.report import SweepDisplay
+    from tradeoff.report.text import shared_warnings
 
     asked = parse_best(goal)
     named = named_sources([*(generated or ()), *(samples or ())])
@@ -85,9 +89,7 @@ def run(
         typer.echo(result.to_json())
     elif quiet:
         typer.echo("\n".join(map(printable, result.sentences)))
+        tell_warnings(shared_warnings(result.comparison))
     else:
         print_result(result)
-    if plot is not None:
-        SweepDisplay(result).save(plot)
-    if report is not None:
-        result.report(report, samples=not no_samples, overwrite=True)
+    write_result(result, SweepDisplay, plot=plot, report=report, samples=not no_samples, kept=kept)

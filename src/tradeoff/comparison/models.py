@@ -14,6 +14,7 @@ from scipy.special import ndtri
 
 from tradeoff._codec import write_document
 from tradeoff._files import check_local, check_outputs, replacing_files
+from tradeoff._progress import whole_run
 from tradeoff._registry import resolve, suggestion
 from tradeoff._result import Result
 from tradeoff._sides import by_name
@@ -21,7 +22,7 @@ from tradeoff.comparison.curves import compare_curves
 from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.curves.folds import check_enough
 from tradeoff.curves.repeats import check_distinct
-from tradeoff.evaluation.pipeline import open_both
+from tradeoff.evaluation.pipeline import measuring_steps, open_both
 from tradeoff.evaluation.result import (
     Evaluation,
     Paged,
@@ -33,7 +34,7 @@ from tradeoff.evaluation.result import (
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.settings import Keywords, Settings, with_keywords
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = ["Comparison", "Difference", "compare", "load"]
 
 _COMPARED = {
     "curve.overlap": "a larger overlap",
@@ -105,6 +106,23 @@ class Comparison(Paged, Result):
 
     evaluations: Mapping[str, Evaluation]
     differences: tuple[Difference, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        encoders = {name: _encoder_of(one) for name, one in self.evaluations.items()}
+        (first, one), *others = encoders.items()
+        for name, other in others:
+            if other != one:
+                raise InvalidInputError(
+                    "Models must be compared by one encoder with one preprocessing. Got "
+                    f"{' and '.join(dict.fromkeys((one[0], other[0])))} for {first} and {name}: "
+                    "measure them again with the same `encoder`."
+                )
+
+    @property
+    def encoder(self) -> str:
+        """Name of the encoder, which is that of all models."""
+        return _encoder_of(next(iter(self.evaluations.values())))[0]
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self.evaluations:
@@ -190,10 +208,37 @@ class Comparison(Paged, Result):
         return replace(found, evaluations=evaluations)
 
 
+def _encoder_of(evaluation: Evaluation) -> tuple[str, ...]:
+    """What tells the encoder of an evaluation apart, its name first."""
+    about = evaluation.provenance
+    return tuple(str(about.get(key, "")) for key in ("encoder", "preprocessing", "weights"))
+
+
 def comparison_files(folder: Path, models: Iterable[str]) -> list[Path]:
     """Files of results in a folder and in those of the models."""
     places = (folder, *(folder / _as_folder(name) for name in models))
     return [file for place in places for file in evaluation_files(place)]
+
+
+def load(folder: str | Path) -> Evaluation | Comparison:
+    """Read the evaluation or comparison that `save` or the option ``--out`` wrote.
+
+    Args:
+        folder: Folder of its files.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from tradeoff import evaluate, load
+        >>> rng = np.random.default_rng(0)
+        >>> folder = tempfile.mkdtemp()
+        >>> real, generated = rng.normal(size=(2, 200, 2))
+        >>> evaluate(real, generated, metrics="copies", progress=False).save(folder)
+        >>> load(folder)["copies.of_real"].value
+        0.0
+    """
+    is_comparison = (Path(folder) / "comparison.json").exists()
+    return Comparison.load(folder) if is_comparison else Evaluation.load(folder)
 
 
 @by_name
@@ -266,7 +311,19 @@ def compare_measured(
             f"`generated` must hold at least two models by name. Got {len(generated)}: use "
             "`evaluate` for a single model."
         )
-    opened = open_both(real, generated, settings, progress=progress)
+    with whole_run(progress=progress):
+        return _compared(real, generated, settings, needs_curves=needs_curves, progress=progress)
+
+
+def _compared(
+    real: Any,
+    generated: Mapping[str, Any],
+    settings: Settings,
+    *,
+    needs_curves: bool,
+    progress: bool,
+) -> tuple[Comparison, dict[str, CurveEstimate]]:
+    opened = open_both(real, generated, settings, then=measuring_steps, progress=progress)
     embedded = {name: opened.embed(name) for name in generated}
     for name, made in embedded.items():  # all of them before the first is measured
         if opened.settings.has_curve:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
+from tradeoff._progress import step, whole_run
 from tradeoff._result import Result
 from tradeoff._sides import by_name
 from tradeoff._validation import check_seed
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 
     from tradeoff.ratio.base import Estimator
 
-__all__ = ["Control", "Diagnosis", "diagnose", "diagnose_pair"]
+__all__ = ["CONTROL_STEPS", "Control", "Diagnosis", "diagnose", "diagnose_pair"]
+
+CONTROL_STEPS = ("baseline, real against real", "first control", "second control")
+"""What the progress of a run says while they are fitted."""
 
 _FIRST, _SMALLER, _LARGER = 0.2, 0.1, 0.4  # shares to withhold
 
@@ -205,9 +209,10 @@ def diagnose(
         True
     """
     pair = Pair.of(real=real, generated=generated)
-    return diagnose_pair(
-        pair, estimator=estimator, folds=folds, level=level, seed=seed, progress=progress
-    )
+    with whole_run(progress=progress):
+        return diagnose_pair(
+            pair, estimator=estimator, folds=folds, level=level, seed=seed, progress=progress
+        )
 
 
 def diagnose_pair(
@@ -231,30 +236,32 @@ def diagnose_pair(
     model, seed = find_estimator(estimator), check_seed(seed)
     size = min(len(pair.generated), len(pair.real) // 2)
 
-    def measure(real: Side, generated: Side) -> CurveEstimate:
-        return estimate_curve(
-            Pair(real, generated),
-            estimator=model,
-            folds=folds,
-            seed=seed,
-            repeats=repeats,
-            every_pair=size < policy.MANY_CONTROLLED,
-            jobs=jobs,
-            progress=progress,
-        )
+    def measure(label: str, real: Side, generated: Side) -> CurveEstimate:
+        with step(label):
+            return estimate_curve(
+                Pair(real, generated),
+                estimator=model,
+                folds=folds,
+                seed=seed,
+                repeats=repeats,
+                every_pair=size < policy.MANY_CONTROLLED,
+                jobs=jobs,
+                progress=progress,
+            )
 
     def compute() -> Diagnosis:
         part, rest = pair.real.parted(size, len(pair.real) - size, seed)
         part = replace(part, name="generated")
         groups = _Groups.of(rest, part, seed)
 
-        def control(share: float) -> Control:
+        def control(label: str, share: float) -> Control:
             kept, withheld = groups.without(part, share, seed)
-            found = measure(rest, kept)
+            found = measure(label, rest, kept)
             return Control(share=withheld, groups=groups.kind, estimate=found, level=level)
 
-        baseline, first = measure(rest, part), control(_FIRST)
-        second = control(_SMALLER if first.is_reliable else _LARGER)
+        labels = CONTROL_STEPS
+        baseline, first = measure(labels[0], rest, part), control(labels[1], _FIRST)
+        second = control(labels[2], _SMALLER if first.is_reliable else _LARGER)
         planted = (c for c in (first, second) if 0.0 < c.share <= policy.MOST_WITHHELD)
         return Diagnosis(baseline=baseline, controls=tuple(planted))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tradeoff._progress import track
+from tradeoff._progress import Step, track
 from tradeoff._result import Result
 from tradeoff._validation import check_choice, check_count, check_features
 from tradeoff.data.base import Broken
@@ -23,11 +23,11 @@ from tradeoff.features.views import parts_of
 from tradeoff.samples import View, views_of
 
 if TYPE_CHECKING:
-    from tradeoff.data.base import Sample, Source
+    from tradeoff.data.base import Kind, Sample, Source
     from tradeoff.features.base import Encoder
     from tradeoff.features.store import FeatureStore
 
-__all__ = ["Embedded", "embed_source"]
+__all__ = ["Embedded", "embed_source", "embedding_steps"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -123,7 +123,7 @@ def embed_source(
         with closing(chunks):
             for chunk in track(
                 chunks,
-                f"embedding {name}",
+                _label(name, embedder.kind),
                 total=total if chosen is None else len(chosen),
                 size=lambda chunk: len(chunk.items),
                 progress=progress,
@@ -135,6 +135,28 @@ def embed_source(
 def _is_kept(encoder: Encoder) -> bool:
     """Given features and those of functions without a version are not stored."""
     return not isinstance(encoder, Identity) and getattr(encoder, "version", "") is not None
+
+
+def embedding_steps(sources: Mapping[str, Source], limit: int | None) -> list[Step]:
+    """A step for each source by its name, with its number of samples.
+
+    Args:
+        sources: Sources by name.
+        limit: Largest number of samples of each.
+    """
+    sizes = {name: len(one) for name, one in sources.items() if isinstance(one, Sized)}
+    if limit is not None:
+        sizes = {name: min(size, limit) for name, size in sizes.items()}
+    usual = max(sizes.values(), default=1)
+    return [
+        Step(_label(name, one.kind), "embedding", max(1, sizes.get(name, usual)))
+        for name, one in sources.items()
+    ]
+
+
+def _label(name: str, kind: Kind) -> str:
+    """What is done with samples of a kind; features are only read."""
+    return f"{'reading' if kind == 'features' else 'embedding'} {name}"
 
 
 @dataclass

@@ -12,6 +12,7 @@ from tradeoff.data import Sample, open_source
 from tradeoff.data.base import Kind, MissingColumnError
 from tradeoff.embedding.embed import embed_source
 from tradeoff.features import open_encoder
+from tradeoff.features.default import available_default
 from tradeoff.features.network import Dtype
 from tradeoff.features.store import FeatureStore
 from tradeoff.features.table import TableEncoder
@@ -114,9 +115,9 @@ def encoder_for(real: Source, settings: EmbedSettings) -> Encoder:
 
 
 def encoder_of(kind: Kind, settings: EmbedSettings) -> Encoder:
-    """The encoder of a kind of samples that settings ask for."""
+    """The encoder of a kind of samples that settings ask for, or the default that can be had."""
     return open_encoder(
-        settings.encoder,
+        available_default(kind) if settings.encoder is None else settings.encoder,
         kind=kind,
         size=settings.size,
         trusted=settings.trusted,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._progress import step
 from tradeoff._sides import Sides
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.curves.estimate import CurveEstimate, HeldOut
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
     from tradeoff.data.base import Broken, Source
     from tradeoff.settings import Settings
 
-__all__ = ["FRECHET", "Context", "assemble_counted", "assemble_measured"]
+__all__ = ["EXPLAINING", "FRECHET", "Context", "assemble_counted", "assemble_measured"]
 
 FRECHET = "frechet.distance"
+EXPLAINING = "finding groups"
 _SIDES = Sides._fields
 
 
@@ -135,16 +137,17 @@ def _assembled(
         warnings += near_copy_warnings(verdict, pair, settings)
     explanation = None
     if settings.explain and looked_at and found is not None and found.single is not None:
-        explanation = explain_pair(
-            *looked_at,
-            found.single,
-            losses=found.losses,
-            sources=context.sources,
-            encoder=context.embedder,
-            estimator=settings.estimator,
-            level=settings.level,
-            seed=settings.seed,
-        )
+        with step(EXPLAINING):
+            explanation = explain_pair(
+                *looked_at,
+                found.single,
+                losses=found.losses,
+                sources=context.sources,
+                encoder=context.embedder,
+                estimator=settings.estimator,
+                level=settings.level,
+                seed=settings.seed,
+            )
     if verdict is not None and found is not None:
         if explanation is not None:
             verdict = verdict.named(explanation.established)

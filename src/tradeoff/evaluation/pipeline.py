@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tradeoff._files import check_local, check_outputs, working_folder
+from tradeoff._progress import Step, expect, step, whole_run
 from tradeoff._registry import suggestion
 from tradeoff._sides import Sides
 from tradeoff._validation import (
@@ -24,7 +25,9 @@ from tradeoff._validation import (
 )
 from tradeoff.counting.run import CountedRun, count_files, count_pair
 from tradeoff.counting.shards import ShardReader
+from tradeoff.curves.diagnosis import CONTROL_STEPS
 from tradeoff.curves.folds import Split
+from tradeoff.embedding.embed import embedding_steps
 from tradeoff.embedding.files import embed_files
 from tradeoff.embedding.sources import (
     check_embedding,
@@ -36,14 +39,21 @@ from tradeoff.embedding.sources import (
     side_of,
 )
 from tradeoff.engines import open_engine
-from tradeoff.evaluation.assemble import FRECHET, Context, assemble_counted, assemble_measured
+from tradeoff.evaluation.assemble import (
+    EXPLAINING,
+    FRECHET,
+    Context,
+    assemble_counted,
+    assemble_measured,
+)
 from tradeoff.evaluation.reference import Reference
 from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import open_encoder
+from tradeoff.features.default import default_warnings
 from tradeoff.features.views import parts_of
 from tradeoff.inference import policy
-from tradeoff.metrics.family import Measured, Request, check_families, measure
+from tradeoff.metrics.family import Measured, Request, check_families, measure, steps_of
 from tradeoff.metrics.registry import check_counted, resolve_keys
 from tradeoff.metrics.score import Score
 from tradeoff.protocols import PROTOCOLS, reproduce
@@ -52,7 +62,7 @@ from tradeoff.samples import Pair
 from tradeoff.settings import Keywords, Settings, placed, with_keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tradeoff.core.curve import PRCurve
     from tradeoff.data.base import Broken, Source
@@ -61,7 +71,17 @@ if TYPE_CHECKING:
     from tradeoff.evaluation.result import Evaluation
     from tradeoff.features import Encoder
 
-__all__ = ["Opened", "checked", "evaluate", "evaluate_sources", "open_both", "open_real"]
+__all__ = [
+    "Opened",
+    "checked",
+    "evaluate",
+    "evaluate_sources",
+    "measuring_steps",
+    "open_both",
+    "open_real",
+]
+
+_COUNTING = "counting"
 
 
 @with_keywords()
@@ -126,6 +146,19 @@ def evaluate_sources(
         raise InvalidInputError(
             "`generated` must hold the samples of one model. Got several by name: use `compare`."
         )
+    with whole_run(progress=progress):
+        return _evaluated(real, generated, settings, engine, ledger, progress=progress)
+
+
+def _evaluated(
+    real: Any,
+    generated: Any,
+    settings: Settings,
+    engine: Any,
+    ledger: str | Path | None,
+    *,
+    progress: bool,
+) -> Evaluation:
     if engine is not None:
         if settings.rule != "frozen":
             raise InvalidInputError(
@@ -136,12 +169,15 @@ def evaluate_sources(
         )
     if ledger is not None:
         raise InvalidInputError("`ledger` requires an engine: pass `engine` too.")
-    opened = open_both(real, {"generated": generated}, settings, progress=progress)
+    opened = open_both(
+        real, {"generated": generated}, settings, then=measuring_steps, progress=progress
+    )
     made = opened.embed("generated")
     if opened.settings.rule == "frozen":
-        state = count_pair(
-            opened.pair_of(made), _counted_run(opened.settings, opened.reference.encoder)
-        )
+        with step(_COUNTING):
+            state = count_pair(
+                opened.pair_of(made), _counted_run(opened.settings, opened.reference.encoder)
+            )
         return assemble_counted(opened.context("generated", made), state)
     return opened.evaluate("generated", made)[0]
 
@@ -172,6 +208,8 @@ def _evaluate_files(
     with working_folder(ledger) as place:
         broken: dict[str, tuple[Broken, ...]] = {"real": (), "generated": ()}
         reader = ShardReader(settings.column, settings.label)
+        embeds = [] if sources.real is None else ["embedding"]
+        expect(Step(label, label) for label in (*embeds, "choosing", _COUNTING))
         if sources.real is None:
             embedder = open_encoder(settings.encoder, kind="features")
         else:
@@ -194,7 +232,8 @@ def _evaluate_files(
             broken={side: (*broken[side], *unread[side]) for side in broken},
             sources=sources,
             embedder=embedder,
-            warnings=_unread_warnings(unread, ledger),
+            warnings=default_warnings(settings.encoder, embedder.name)
+            + _unread_warnings(unread, ledger),
         )
         return assemble_counted(context, state)
 
@@ -275,9 +314,22 @@ def checked(found: Settings) -> Settings:
 
 
 def open_both(
-    real: Any, generated: Mapping[str, Any], settings: Settings, *, progress: bool
+    real: Any,
+    generated: Mapping[str, Any],
+    settings: Settings,
+    *,
+    then: Callable[[Settings, int], list[Step]] | None = None,
+    progress: bool,
 ) -> Opened:
-    """Open all sources and check them against each other, then embed the real side."""
+    """Open all sources and check them against each other, then embed the real side.
+
+    Args:
+        real: Real samples, or a reference.
+        generated: Samples of each model by name.
+        settings: Settings of the run.
+        then: Steps that follow, from the settings and the number of models, for its progress.
+        progress: Whether progress is shown.
+    """
     settings = checked(settings)
     known = open_real(real, settings)
     if isinstance(known, Reference):
@@ -289,14 +341,35 @@ def open_both(
                 f"`{name}` must hold {known.kind} samples, like the real ones. Got {source.kind}."
             )
     _check_protocol(settings, known.kind)
+    embedded = {} if isinstance(known, Reference) else {"real": known}
+    expect(embedding_steps(embedded | sources, settings.limit))
+    if then is not None:
+        expect(then(settings, len(generated)))
     if isinstance(known, Reference):
         found = known.adapted(settings)
         _check_views(settings, found.opened)
         return Opened(found, None, sources, settings, progress)
     embedder = encoder_for(known, settings)
     _check_views(settings, embedder)
-    embedded = Reference.embed(known, settings, embedder, progress=progress)
-    return Opened(embedded, known, sources, settings, progress)
+    reference = Reference.embed(known, settings, embedder, progress=progress)
+    return Opened(reference, known, sources, settings, progress)
+
+
+def measuring_steps(settings: Settings, models: int) -> list[Step]:
+    """Steps that follow the embedding; controls are shared by the models.
+
+    Args:
+        settings: Settings of the run.
+        models: Number of models.
+    """
+    if settings.rule == "frozen":
+        return [Step(_COUNTING)]
+    if settings.protocol is not None:
+        return []
+    explaining = [Step(EXPLAINING, weight=0.4)] * settings.explain
+    first = [*steps_of(_request(settings)), *explaining]
+    shared = [one for one in first if one.label not in CONTROL_STEPS]
+    return [*first, *shared * (models - 1)]
 
 
 def open_real(real: Any, settings: Settings) -> Reference | Source:
@@ -304,6 +377,21 @@ def open_real(real: Any, settings: Settings) -> Reference | Source:
     if isinstance(real, (str, Path)) and is_reference(Path(real)):
         return Reference.load(real)
     return real if isinstance(real, Reference) else open_samples(real, "real", settings)
+
+
+def _request(settings: Settings) -> Request:
+    """What the settings ask for."""
+    return Request(
+        keys=resolve_keys(settings.metrics or ()),
+        estimator=settings.estimator,
+        folds=settings.folds,
+        repeats=settings.repeats,
+        k=settings.k,
+        diagnose=settings.diagnose,
+        explain=settings.explain,
+        level=settings.level,
+        seed=settings.seed,
+    )
 
 
 def _check_protocol(settings: Settings, kind: str) -> None:
@@ -359,7 +447,8 @@ class Opened:
         """A model against the real samples."""
         pair = self.pair_of(made)
         measured, curve = self._measure(pair)
-        context = replace(self.context(name, made), warnings=self._table_warnings(pair))
+        context = self.context(name, made)
+        context = replace(context, warnings=context.warnings + self._table_warnings(pair))
         return assemble_measured(context, pair, measured, curve), measured
 
     def context(self, name: str, made: Embedded) -> Context:
@@ -370,6 +459,7 @@ class Opened:
             broken={"real": self.reference.broken, "generated": made.broken},
             sources=Sides(self.real, self.sources[name]),
             embedder=self.reference.opened,
+            warnings=self.reference.warnings,
         )
 
     def _measure(self, pair: Pair) -> tuple[Measured, PRCurve | None]:
@@ -386,19 +476,7 @@ class Opened:
             scores = {key: Score(value=value) for key, value in found.scores.items()}
             about = {"recipe": dict(found.provenance)}
             return Measured(scores=scores, provenance=about), found.curve
-        request = Request(
-            keys=resolve_keys(settings.metrics or ()),
-            estimator=settings.estimator,
-            folds=settings.folds,
-            repeats=settings.repeats,
-            k=settings.k,
-            diagnose=settings.diagnose,
-            explain=settings.explain,
-            level=settings.level,
-            seed=settings.seed,
-            progress=self.progress,
-        )
-        measured = measure(pair, request)
+        measured = measure(pair, replace(_request(settings), progress=self.progress))
         return measured, None if measured.curve is None else measured.curve.band
 
     def _table_warnings(self, pair: Pair) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from tradeoff.embedding.sources import (
 from tradeoff.evaluation.reference_files import read_reference, write_reference
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import Encoder
+from tradeoff.features.default import default_warnings
 from tradeoff.features.table import TableEncoder
 from tradeoff.features.views import parts_of
 from tradeoff.metrics.neighbors.baselines import neighbors_of
@@ -140,10 +141,10 @@ class Reference(Result):
         asked = [n for n in _OF_THE_ENCODER if getattr(settings, n) != getattr(plain, n)]
         if not asked and self.embedder is not None:
             return self
-        wanted = replace(
-            settings,
-            **{n: getattr(self.settings, n) for n in _OF_THE_ENCODER if n not in asked},
-        )
+        own = {name: getattr(self.settings, name) for name in _OF_THE_ENCODER}
+        if own["encoder"] is None and self.table is None:  # whatever was the default then
+            own["encoder"] = self.encoder["encoder"]
+        wanted = replace(settings, **{n: own[n] for n in _OF_THE_ENCODER if n not in asked})
         if self.table is not None and wanted.encoder in (None, "table"):
             return replace(self, embedder=self.table)
         embedder = encoder_of(self.kind, wanted)
@@ -168,6 +169,11 @@ class Reference(Result):
         found = self if self.embedder is not None else self.adapted(self.settings)
         assert found.embedder is not None
         return found.embedder
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What every result of this reference should say: that it was not made by the default."""
+        return default_warnings(self.settings.encoder, self.encoder["encoder"])
 
     def prepare(self, k: int = 5, *, progress: bool = True) -> None:
         """Find the neighbors of all samples now, so that they are saved with the reference.

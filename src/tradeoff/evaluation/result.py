@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +36,18 @@ _REPEATS: dict[str, Any] = {
     **dict.fromkeys(_SIDES, float),
     "assumed": Literal["copies", "draws"],
 }
+_MEANT = {
+    "to_html": "report(path)",
+    "save_html": "report(path)",
+    "html": "report(path)",
+    "write_report": "report(path)",
+    "to_pandas": "to_frame()",
+    "to_df": "to_frame()",
+    "show": "plot()",
+    "print": "summary()",
+    "describe": "summary()",
+}
+"""Methods that results of other packages have, and ours that mean the same."""
 EVALUATION_FILES = (
     "evaluation.json",
     "comparison.json",
@@ -101,6 +114,16 @@ class Paged:
 
     __slots__ = ()
 
+    def __getattr__(self, name: str) -> Any:
+        """Fail with the name that was meant."""
+        sentence = f"`{type(self).__name__}` has no attribute `{name}`."
+        if not name.startswith("_"):  # which notebooks and copies ask for
+            own = [known for known in dir(type(self)) if not known.startswith("_")]
+            meant = _MEANT.get(name, "")
+            close = [meant] if meant.partition("(")[0] in own else get_close_matches(name, own, n=1)
+            sentence += f" Did you mean `{close[0]}`?" if close else ""
+        raise AttributeError(sentence)
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the result, as its display does, and return that display.
 
@@ -154,6 +177,12 @@ class Evaluation(Paged, Result):
         (0.5, True)
         >>> result["recall"] is result["curve.recall"]
         True
+        >>> [key for key, score in result.items() if score.value > 0.9]
+        ['curve.precision']
+        >>> result.to_html("page.html")
+        Traceback (most recent call last):
+        ...
+        AttributeError: `Evaluation` has no attribute `to_html`. Did you mean `report(path)`?
         >>> result.to_dict()["scores"]["curve.recall"]["expected"]
         1.0
         >>> result["knn.recall"]
@@ -193,6 +222,33 @@ class Evaluation(Paged, Result):
         """What both sets have in common, ``curve.overlap``."""
         return self["curve.overlap"]
 
+    @property
+    def f_score(self) -> Score:
+        """Highest F-score on the curve, ``curve.f_score``."""
+        return self["curve.f_score"]
+
+    @property
+    def area(self) -> Score:
+        """Area under the whole curve, ``curve.area``."""
+        return self["curve.area"]
+
+    def keys(self) -> KeysView[str]:
+        """Keys of all scores."""
+        return self.scores.keys()
+
+    def items(self) -> ItemsView[str, Score]:
+        """All scores with their keys."""
+        return self.scores.items()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.scores or f"curve.{key}" in self.scores
+
     def __getitem__(self, key: str) -> Score:
         """A score by its key; those of the curve also without the name of the family."""
         for full in (key, f"curve.{key}"):
@@ -203,7 +259,16 @@ class Evaluation(Paged, Result):
         )
 
     def __str__(self) -> str:
-        return str(resolve("tradeoff.report.blocks:text_of")(self))  # the report draws results
+        return self.summary()
+
+    def summary(self, *, exact: bool = False) -> str:
+        """The text that `print` shows.
+
+        Args:
+            exact: Whether it has the exact statements behind the verdict, too, like --verbose.
+        """
+        text_of = resolve("tradeoff.report.blocks:text_of")  # the report draws results
+        return str(text_of(self, exact=exact))
 
     def _repr_html_(self) -> str:
         return str(resolve("tradeoff.report.blocks:html_of")(self))

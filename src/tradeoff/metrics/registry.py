@@ -79,6 +79,8 @@ class Family:
         is_counted: Whether it can be counted part by part, with a frozen rule.
         sees_all: Whether it sees all views of the samples, rather than the first one or the one
             that is named, as in ``knn.precision@pixels``.
+        steps: Function from a `Request` to the steps that its progress shows, or where it is; one
+            step with the names of the families if not given.
 
     Example:
         >>> from tradeoff.metrics import FAMILIES
@@ -96,6 +98,7 @@ class Family:
     needs_labels: bool = False
     is_counted: bool = False
     sees_all: bool = False
+    steps: Any = None
 
     def __post_init__(self) -> None:
         for metric in self.metrics:
@@ -130,6 +133,7 @@ FAMILIES: Registry[Family] = Registry(
             by_default=True,
             is_counted=True,
             sees_all=True,
+            steps="tradeoff.metrics.curve:steps_of",
         ),
         Family(
             "frontier",
@@ -143,6 +147,7 @@ FAMILIES: Registry[Family] = Registry(
                 ),
             ),
             sees_all=True,
+            steps="tradeoff.metrics.curve:steps_of",
         ),
         Family(
             "knn",

@@ -16,6 +16,7 @@ from tradeoff.report.text import (
     leaderboard_of,
     notes_of,
     rows_of,
+    shared_warnings,
     sweep_rows_of,
     title_of,
     verdict_of,
@@ -128,11 +129,17 @@ def _comparison_blocks(comparison: Comparison) -> Iterator[Block]:
 def _sweep_blocks(sweep: Sweep) -> Iterator[Block]:
     yield Sentences("", sweep.sentences)
     yield Table("", *sweep_rows_of(sweep))
+    yield Notes("Notes", [("warning", one) for one in shared_warnings(sweep.comparison)])
 
 
-def text_of(result: Evaluation | Comparison | Sweep) -> str:
-    """A result on one screen, of which no line can control a terminal."""
-    return lines_of(blocks_of(result))
+def text_of(result: Evaluation | Comparison | Sweep, *, exact: bool = False) -> str:
+    """A result on one screen, of which no line can control a terminal.
+
+    Args:
+        result: The result.
+        exact: Whether the exact statements behind a verdict are in it.
+    """
+    return lines_of(blocks_of(result, verbose=exact))
 
 
 def lines_of(blocks: Sequence[Block]) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "named_advice_of",
     "notes_of",
     "rows_of",
+    "shared_warnings",
     "sweep_rows_of",
     "title_of",
     "verdict_of",
@@ -156,8 +157,8 @@ def _equal_samples(evaluation: Evaluation) -> list[tuple[str, str]]:
 
 def advice_of(evaluation: Evaluation, page: str = "") -> list[str]:
     """What to do next, a line each; with the page that is written, it is named."""
-    found = [f"{name}: {advice}" for name, advice in named_advice_of(evaluation)]
-    return [line.replace("--report page.html", page) for line in found] if page else found
+    found = dict.fromkeys(f"{name}: {advice}" for name, advice in named_advice_of(evaluation))
+    return [line.replace("--report page.html", page) for line in found] if page else [*found]
 
 
 def named_advice_of(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -178,6 +179,7 @@ def comparison_notes_of(comparison: Comparison) -> list[tuple[str, str]]:
     """What to know about the numbers of all models, and about their differences."""
     first = next(iter(comparison.evaluations.values()))
     found = [note for note in notes_of(first) if note[0] in ("at most", "expected")]
+    found += [("warning", warning) for warning in shared_warnings(comparison)]
     if comparison.differences:
         found.append(
             (
@@ -187,6 +189,12 @@ def comparison_notes_of(comparison: Comparison) -> list[tuple[str, str]]:
             )
         )
     return found
+
+
+def shared_warnings(comparison: Comparison) -> list[str]:
+    """Warnings that hold for all models."""
+    first, *others = (one.warnings for one in comparison.evaluations.values())
+    return [warning for warning in first if all(warning in other for other in others)]
 
 
 def sweep_rows_of(sweep: Sweep) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

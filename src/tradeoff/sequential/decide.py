@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._files import check_local, check_outputs, working_folder
-from tradeoff._progress import track
+from tradeoff._progress import track, whole_run
 from tradeoff._sides import by_name
 from tradeoff._validation import check_count
 from tradeoff.counting.ledger import Ledger
@@ -133,6 +133,7 @@ def decide_sources(
     _check_goal(goal, generated)
     counts = {name: check_count(name, n) for name, n in counts.items()}
     with ExitStack() as stack:
+        stack.enter_context(whole_run(progress=progress))
         if ledger is not None:
             inputs = [getattr(source, "path", source) for source in (real, *generated.values())]
             files = [source for source in inputs if isinstance(source, (str, Path))]
@@ -168,7 +169,7 @@ def decide_sources(
             found = _against_bar(goal, models, level, counts, progress)
     return replace(
         found,
-        warnings=_warnings(models.values(), generated),
+        warnings=opened.reference.warnings + _warnings(models.values(), generated),
         provenance=_provenance(opened, found, fits=rule is None),
     )
 

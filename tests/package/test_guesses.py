@@ -1,0 +1,169 @@
+"""Twenty-five guesses that were written down from README and quickstart before any code was read.
+
+Nineteen run as they were guessed, and the others end in one sentence with what to write instead.
+"""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tradeoff
+from tests.cli.run import tradeoff as command
+from tradeoff import Comparison, Evaluation, InvalidInputError, compare, evaluate, load
+
+RNG = np.random.default_rng(0)
+SHIFTS = np.array([0.0, 0.2, 1.0])[:, None, None]
+REAL, OTHER, THIRD = RNG.normal(size=(3, 200, 3)) + SHIFTS
+QUICK = {"metrics": "curve", "estimator": "logistic", "diagnose": False, "progress": False}
+OPTIONS = ("--metrics", "curve", "--estimator", "logistic", "--no-diagnose")
+
+
+@pytest.fixture(scope="module")
+def result():
+    return evaluate(REAL, OTHER, **QUICK)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("guesses")
+    for name, values in {"r": REAL, "g": OTHER, "h": THIRD}.items():
+        np.save(place / f"{name}.npy", values)
+    return place
+
+
+def test_printed_and_as_text(result):
+    assert "curve.precision" in str(result)
+    assert result.summary() == str(result)
+    assert "The balanced slope is" in " ".join(result.summary(exact=True).split())
+    assert str(result.verdict)
+
+
+def test_scores_by_attribute_and_by_key(result):
+    assert float(result.recall) <= 1.0
+    assert result.f_score is result["f_score"]
+    assert result.area is result["curve.area"]
+    assert "curve.recall" in result
+    assert "recall" in result
+    assert "knn.recall" not in result
+
+
+def test_as_a_mapping(result):
+    assert dict(result) == dict(result.scores) == dict(result.items())
+    assert list(result) == list(result.keys())
+    assert len(result) == len(result.scores)
+
+
+def test_saved_loaded_and_reported(result, tmp_path):
+    result.save(tmp_path / "one")
+    assert isinstance(load(tmp_path / "one"), Evaluation)
+    several = compare(real=REAL, generated={"a": OTHER, "b": THIRD}, **QUICK)
+    several.save(tmp_path / "several")
+    assert isinstance(load(str(tmp_path / "several")), Comparison)
+    result.report(tmp_path / "page.html")
+    assert (tmp_path / "page.html").exists()
+
+
+@pytest.mark.torch
+def test_tensors_and_data_frames(result):
+    torch, pandas = pytest.importorskip("torch"), pytest.importorskip("pandas")
+    tensors = evaluate(torch.tensor(REAL), torch.tensor(OTHER), **QUICK)
+    assert tensors.recall == result.recall
+    frames = [pandas.DataFrame(x, columns=list("abc")) for x in (REAL, OTHER)]
+    assert float(evaluate(*frames, **QUICK).recall) <= 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_folders_and_texts(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for side in ("photos", "samples"):
+        (tmp_path / side).mkdir()
+        for i, pixels in enumerate(RNG.integers(0, 256, (40, 8, 8, 3), dtype=np.uint8)):
+            image.fromarray(pixels).save(tmp_path / side / f"{i}.png")
+    folders = [str(tmp_path / side) for side in ("photos", "samples")]
+    assert "precision" in evaluate(*folders, encoder="efficientnet-lite0", **QUICK)
+    texts = [[f"A {what} sleeps for {i} hours." for i in range(40)] for what in ("cat", "dog")]
+    assert "precision" in evaluate(*texts, encoder="all-minilm-l6-v2", **QUICK)
+
+
+@pytest.mark.torch
+def test_fid_by_its_name():
+    assert list(evaluate(REAL, OTHER, metrics="fid", progress=False)) == ["frechet.distance"]
+
+
+@pytest.mark.parametrize(
+    ("guess", "meant"),
+    [
+        (lambda _: tradeoff.list_encoders(), "`tradeoff.features.ENCODERS`"),
+        (lambda _: tradeoff.evalute(REAL, OTHER), "`tradeoff.evaluate`"),
+        (lambda result: result.to_html("page.html"), r"`report\(path\)`"),
+        (lambda result: result.presicion, "`precision`"),
+    ],
+)
+def test_a_wrong_name_in_python_leads_to_the_right_one(guess, meant, result):
+    with pytest.raises(AttributeError, match=f"Did you mean {meant}"):
+        guess(result)
+
+
+def test_what_is_suggested_exists():
+    for meant in tradeoff._MEANT.values():
+        __import__(meant.rpartition(".")[0])
+        assert meant.split(".")[-1] in dir(sys.modules[meant.rpartition(".")[0]])
+
+
+def test_models_by_position_are_refused_with_what_to_write():
+    with pytest.raises(InvalidInputError, match="Name the two sides: compare"):
+        compare(REAL, {"a": OTHER, "b": THIRD})
+
+
+def test_a_command_alone_shows_what_there_is():
+    shown = subprocess.run(
+        [sys.executable, "-m", "tradeoff"], capture_output=True, text=True, check=False
+    )
+    assert "evaluate" in shown.stdout + shown.stderr
+
+
+def test_paths_by_position_and_short_options(folder):
+    by_position = command("evaluate", folder / "r.npy", folder / "g.npy", *OPTIONS)
+    by_name = command("evaluate", "-r", folder / "r.npy", "-g", folder / "g.npy", *OPTIONS)
+    assert by_position.exit_code == by_name.exit_code == 0
+    assert by_position.stdout == by_name.stdout
+    mixed = command("evaluate", folder / "r.npy", "--generated", folder / "g.npy")
+    assert "must be given as two paths, REAL GENERATED, or as --real PATH" in mixed.stderr
+
+
+def test_families_separated_by_commas(folder):
+    done = command(
+        *("evaluate", folder / "r.npy", folder / "g.npy", "--metrics", "curve,copies", "--quiet"),
+        *OPTIONS[2:],
+    )
+    assert done.exit_code == 0
+
+
+def test_models_are_called_like_their_files(folder):
+    models = ("--generated", folder / "g.npy", folder / "h.npy")
+    done = command("compare", "--real", folder / "r.npy", *models, *OPTIONS)
+    assert done.stdout.startswith("g is better than h: ")
+
+
+def test_encoders_are_listed():
+    assert "efficientnet-lite0\timage\t" in command("encoders").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("eval",), "`tradeoff` has no command `eval`. Did you mean `evaluate`?"),
+        (("evaluate", "--json", "out.json"), "`--json` prints the result: write `--json > out."),
+        (("evaluate", "--html", "page.html"), "has no option `--html`. Did you mean `--report`?"),
+        (("filter", "--out", "kept"), "has no option `--out`. Did you mean `--ids`?"),
+        (("reference", "create"), "`tradeoff reference` has no command `create`."),
+    ],
+)
+def test_a_wrong_name_on_the_command_line_ends_in_one_sentence(arguments, sentence):
+    done = command(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
