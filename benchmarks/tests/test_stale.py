@@ -49,6 +49,13 @@ def test_the_list_names_stale_rows_and_records_without_hash(results):
     ]
 
 
+def test_the_list_names_benchmarks_without_a_record(results):
+    assert stale.listing(results[:1], ["new", "fresh"]).splitlines()[1:] == [
+        "no record: not measured at full size",
+        "  new",
+    ]
+
+
 def test_the_list_says_if_nothing_is_stale(results):
     assert stale.listing(results[:1]) == "No record that has a hash is stale."
 
