@@ -96,7 +96,7 @@ def test_without_any_the_command_that_installs_one_is_told(installed):
 def test_what_is_installed_is_not_recommended():
     with pytest.raises(UnavailableError) as error:
         _ = open_encoder("facebook/dinov2-large", kind="image").weights
-    assert "--encoder efficientnet-lite0, which needs no download." in str(error.value)
+    assert "use the encoder `efficientnet-lite0`, which needs no download." in str(error.value)
     assert "pip install" not in str(error.value)
 
 

@@ -34,6 +34,7 @@ def evaluation(precision=None, recall=None, explanation=None, findings=(), diffe
         explanation=explanation,
         findings=findings,
         settings=SimpleNamespace(level=0.95),
+        provenance={},
         scores={},
     )
 

