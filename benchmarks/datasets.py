@@ -53,23 +53,23 @@ class Parts(NamedTuple):
 
 def cifar10(size: int = FULL) -> Parts:
     """CIFAR-10 by EfficientNet-Lite0, 1,280 features: enough for `size` samples of a side."""
-    return _cached(f"cifar10-{size}", lambda: _embedded(_enough(cifar_pixels(), size)))
+    return cached(f"cifar10-{size}", lambda: _embedded(_enough(cifar_pixels(), size)))
 
 
 def fashion_mnist(size: int = FULL) -> Parts:
     """Fashion-MNIST, 784 pixels."""
-    return _cached(f"fashion-{size}", lambda: _enough(fashion_pixels(), size))
+    return cached(f"fashion-{size}", lambda: _enough(fashion_pixels(), size))
 
 
 def texts(size: int = FULL) -> Labeled:
     """Sentences of four sources by all-MiniLM-L6-v2, 384 features; at most `size` of each."""
-    found = _cached(f"texts-{size}", lambda: _embedded_texts(size))
+    found = cached(f"texts-{size}", lambda: _embedded_texts(size))
     return found.test
 
 
 def cifar_pool() -> Labeled:
     """All 60,000 images of CIFAR-10 by EfficientNet-Lite0, so that both sides vary over seeds."""
-    return _pooled("cifar10-pool", cifar_pixels)
+    return pooled("cifar10-pool", cifar_pixels)
 
 
 def foreign_pool() -> Labeled:
@@ -79,7 +79,7 @@ def foreign_pool() -> Labeled:
         test = fashion_pixels().test
         return Parts(Labeled(as_color(test.features), test.labels), Labeled(*_NOTHING))
 
-    return _pooled("foreign-pool", images)
+    return pooled("foreign-pool", images)
 
 
 def blurred_pool(size: int = 4000) -> Labeled:
@@ -93,7 +93,7 @@ def blurred_pool(size: int = 4000) -> Labeled:
         pixels = [np.array(Image.fromarray(one).filter(blur)) for one in train.features[:size]]
         return Parts(Labeled(np.array(pixels), train.labels[:size]), Labeled(*_NOTHING))
 
-    return _pooled("blurred-pool", images)
+    return pooled("blurred-pool", images)
 
 
 def fashion_pool() -> Labeled:
@@ -121,7 +121,8 @@ def balanced(data: Labeled, classes: int, size: int, seed: int) -> np.ndarray:
     return data.features[chosen]
 
 
-def _cached(name: str, make: Callable[[], Parts]) -> Parts:
+def cached(name: str, make: Callable[[], Parts]) -> Parts:
+    """Parts that were made before, or are made now and kept in a file of this name."""
     path = CACHE / f"{name}.npz"
     if not path.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -133,8 +134,9 @@ def _cached(name: str, make: Callable[[], Parts]) -> Parts:
         return Parts(Labeled(found["x"], found["y"]), Labeled(found["u"], found["v"]))
 
 
-def _pooled(name: str, images: Callable[[], Parts]) -> Labeled:
-    parts = _cached(name, lambda: _embedded(images()))
+def pooled(name: str, images: Callable[[], Parts]) -> Labeled:
+    """Images of both parts by EfficientNet-Lite0, embedded once."""
+    parts = cached(name, lambda: _embedded(images()))
     return Labeled(*(np.concatenate(both) for both in zip(*parts, strict=True)))
 
 

@@ -14,7 +14,7 @@ from tradeoff.exceptions import UnreadableError, first_line
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["MOST_PIXELS", "decode_image", "in_color", "pixels_of"]
+__all__ = ["MOST_PIXELS", "decode_image", "image_form", "in_color", "pixels_of"]
 
 _FORMATS = {
     "PNG": (".png",),
@@ -61,22 +61,49 @@ def decode_image(name: str, encoded: bytes) -> npt.NDArray[np.uint8]:
         >>> decode_image("dot.ppm", b"P6 1 1 255 abc").tolist()
         [[[97, 98, 99]]]
     """
-    pillow = import_extra("PIL.Image", extra="images", purpose="Reading images")
     if not encoded:
         raise UnreadableError("The file is empty.")
+    image = _opened(encoded)
+    suffix = os.path.splitext(name)[1].lower()
+    known = any(suffix in suffixes for suffixes in _FORMATS.values())
+    if known and suffix not in _FORMATS.get(image.format, (suffix,)):
+        raise UnreadableError(f"The name says {suffix}, but the file is {image.format}.")
+    return pixels_of(image)
+
+
+def image_form(content: object) -> tuple[str, tuple[int, int]]:
+    """Format of an image and its width and height, of which only the header is read.
+
+    Args:
+        content: Bytes of a file, or pixels of shape (height, width, ...).
+
+    Raises:
+        UnreadableError: if the content is not an image that can be read.
+
+    Example:
+        >>> from tradeoff._pictures import image_form
+        >>> image_form(b"P6 1 1 255 abc")
+        ('PPM', (1, 1))
+    """
+    if isinstance(content, bytes):
+        image = _opened(content)
+        return str(image.format), image.size
+    if not isinstance(content, np.ndarray) or content.ndim < 2:
+        raise UnreadableError("An image must be bytes or pixels of two or three dimensions.")
+    return "pixels in memory", (content.shape[1], content.shape[0])
+
+
+def _opened(encoded: bytes) -> Any:
+    """The Pillow image of a file, whose pixels are still unread."""
+    pillow = import_extra("PIL.Image", extra="images", purpose="Reading images")
     try:
-        image = pillow.open(io.BytesIO(encoded), formats=list(_FORMATS))
+        return pillow.open(io.BytesIO(encoded), formats=list(_FORMATS))
     except pillow.DecompressionBombError:
         raise UnreadableError(f"The image has more than {MOST_PIXELS:,} pixels.") from None
     except import_extra("PIL", extra="images", purpose="Reading images").UnidentifiedImageError:
         raise UnreadableError(f"The file is not an image ({', '.join(_FORMATS)}).") from None
     except Exception as error:
         raise UnreadableError(f"The file is not an image: {first_line(error)}.") from None
-    suffix = os.path.splitext(name)[1].lower()
-    known = any(suffix in suffixes for suffixes in _FORMATS.values())
-    if known and suffix not in _FORMATS.get(image.format, (suffix,)):
-        raise UnreadableError(f"The name says {suffix}, but the file is {image.format}.")
-    return pixels_of(image)
 
 
 def pixels_of(picture: Any) -> npt.NDArray[np.uint8]:

@@ -60,6 +60,13 @@ class EmbedSettings:
             "encoders are views of each sample, of which the first one serves metrics that see one."
         },
     )
+    low_level: bool = field(
+        default=True,
+        metadata={
+            "help": "Whether images are also seen by `pixels` and texts by `surface`, next to an "
+            "encoder of their content."
+        },
+    )
     size: int | None = field(
         default=None,
         metadata={"help": "Pixels to which images are resized, for encoders that let you choose."},
@@ -172,6 +179,7 @@ class EmbedKeywords(TypedDict, total=False):
     column: str | None
     label: str | None
     encoder: Any
+    low_level: bool
     size: int | None
     trusted: bool
     device: str

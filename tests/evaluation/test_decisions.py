@@ -437,7 +437,11 @@ def test_after_broken_images_a_growing_folder_goes_on_with_the_next_file(tmp_pat
         return np.zeros((len(images), 1))
 
     reference = Reference.make(
-        [Image.new("L", (1, 1))] * 3, kind="image", encoder=encode, progress=False
+        [Image.new("L", (1, 1))] * 3,
+        kind="image",
+        encoder=encode,
+        low_level=False,
+        progress=False,
     )
 
     def batches(ledger):

@@ -95,11 +95,14 @@ def test_references_of_other_kinds_survive(tmp_path, kind):
 @pytest.mark.parametrize(
     ("encoder", "message"),
     [
-        (Counting(weights="2"), "The weights of the encoder must be that of the reference, '1'"),
+        (
+            Counting(weights="2"),
+            "The weights of the encoder must be that of the reference, 'counting: 1'",
+        ),
         (Counting(preprocessing="lower"), "The preprocessing of the encoder must be that of"),
         (
             Function(lambda texts: [[len(t)] for t in texts], "length", "text", "1"),
-            "The name of the encoder must be that of the reference, 'counting'",
+            r"The name of the encoder must be that of the reference, 'counting \+ surface'",
         ),
     ],
 )

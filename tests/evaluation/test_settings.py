@@ -20,6 +20,7 @@ CHANGED = Settings(
     column="x",
     label="y",
     encoder="efficientnet-lite0",
+    low_level=False,
     size=64,
     trusted=True,
     device="cpu",

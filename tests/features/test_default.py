@@ -107,7 +107,7 @@ def test_a_run_says_which_encoder_it_used_and_asks_once(monkeypatch):
     monkeypatch.setattr(default, "can_load", lambda name: asked.append(name) or decide(name))
     result = evaluate(*PIXELS, **QUICK)
     assert asked == ["facebook/dinov2-base"]
-    assert result.provenance["encoder"] == "efficientnet-lite0"
+    assert result.provenance["encoder"] == "efficientnet-lite0 + pixels"
     (warning,) = (one for one in result.warnings if "encoder" in one)
     assert "the encoder is efficientnet-lite0, because facebook/dinov2-base, the def" in warning
     assert warning in result.to_json()
@@ -129,7 +129,7 @@ def test_a_reference_keeps_its_encoder_when_the_default_comes_back(monkeypatch, 
     Reference.make(PIXELS[0], kind="image", size=32, progress=False).save(tmp_path / "real")
     monkeypatch.setattr(default, "can_load", lambda _: True)
     result = evaluate(tmp_path / "real", PIXELS[1], metrics="copies", progress=False)
-    assert result.provenance["encoder"] == "efficientnet-lite0"
+    assert result.provenance["encoder"] == "efficientnet-lite0 + pixels"
     assert any("the encoder is efficientnet-lite0" in one for one in result.warnings)
 
 
@@ -146,7 +146,7 @@ def test_a_run_repeats_with_the_encoder_that_it_used(monkeypatch, tmp_path):
 def test_evaluations_by_different_encoders_make_no_comparison():
     one = evaluate(*PIXELS, encoder="efficientnet-lite0", **QUICK)
     other = evaluate(*PIXELS, encoder="efficientnet-lite0", **QUICK | {"size": 64})
-    assert Comparison({"a": one, "b": one}, ()).encoder == "efficientnet-lite0"
+    assert Comparison({"a": one, "b": one}, ()).encoder == "efficientnet-lite0 + pixels"
     with pytest.raises(InvalidInputError, match="compared by one encoder.*for a and b"):
         Comparison({"a": one, "b": other}, ())
 

@@ -53,7 +53,7 @@ def test_features_of_views_stand_side_by_side(counting):
         alone = embed_source(open_source(TEXTS), encoder, progress=False)
         np.testing.assert_array_equal(found.features[:, view.columns], alone.features)
         assert alone.views == ()
-    assert found.provenance["encoder"] == "length + crosses"
+    assert found.provenance["encoder"] == "org/length + crosses"
 
 
 def test_a_store_keeps_each_view_on_its_own(tmp_path, counting):

@@ -17,6 +17,7 @@ from tradeoff.cli.command import INTERRUPTED
 from tradeoff.cli.kept import Kept
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features.default import default_warnings
+from tradeoff.features.views import first_name
 from tradeoff.metrics.registry import default_metrics
 from tradeoff.settings import EmbedSettings, Settings, help_of, read_config
 
@@ -235,7 +236,8 @@ def _annotation(name: str) -> Any:
     kind = list[str] if name == "encoder" else _plain(get_type_hints(Settings)[name])
     words = help_of(setting)
     if kind is bool:
-        return Annotated[kind | None, typer.Option(f"--{name}/--no-{name}", help=words)]
+        flag = name.replace("_", "-")
+        return Annotated[kind | None, typer.Option(f"--{flag}/--no-{flag}", help=words)]
     default = default_metrics() if name == "metrics" else setting.default
     shown = ",".join(default) if isinstance(default, tuple) else default
     words += "" if shown is None else f" [default: {shown}]"
@@ -349,7 +351,7 @@ def explained_settings(
 def repeating(settings: Settings, encoder: str) -> Settings:
     """Settings that repeat a run, also on a machine where another encoder would be used."""
     stood_in = bool(default_warnings(settings.encoder, encoder))
-    return replace(settings, encoder=encoder) if stood_in else settings
+    return replace(settings, encoder=first_name(encoder)) if stood_in else settings
 
 
 def embed_sources(

@@ -75,7 +75,7 @@ def show(folder: Annotated[Path, typer.Argument(help="Folder of a reference.")])
     from tradeoff.evaluation import Reference
 
     reference = Reference.load(folder)
-    neighbors = reference.side.remembered("neighbors")
+    neighbors = reference.side.first.remembered("neighbors")
     rows = [
         ("samples", f"{len(reference.side):,} {reference.kind}"),
         ("broken", f"{len(reference.broken):,}"),

@@ -16,6 +16,7 @@ from tradeoff.features.default import available_default
 from tradeoff.features.network import Dtype
 from tradeoff.features.store import FeatureStore
 from tradeoff.features.table import TableEncoder
+from tradeoff.features.views import with_low_level
 from tradeoff.samples import Side
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ IDENTITY = {"encoder": "name", "preprocessing": "preprocessing", "weights": "wei
 
 def check_embedding(settings: EmbedSettings) -> None:
     """Settings of reading and embedding must have the right types before anything is read."""
-    check_type("trusted", settings.trusted, bool)
+    for name in ("trusted", "low_level"):
+        check_type(name, getattr(settings, name), bool)
     check_type("device", settings.device, str)
     check_choice("dtype", settings.dtype, get_args(Dtype))
     check_choice("broken", settings.broken, ("skip", "stop"))
@@ -115,8 +117,11 @@ def encoder_for(real: Source, settings: EmbedSettings) -> Encoder:
 
 
 def encoder_of(kind: Kind, settings: EmbedSettings) -> Encoder:
-    """The encoder of a kind of samples that settings ask for, or the default that can be had."""
-    return open_encoder(
+    """The encoder of a kind of samples that settings ask for, or the default that can be had.
+
+    Next to a single one is that of low-level views, unless settings leave it out.
+    """
+    found = open_encoder(
         available_default(kind) if settings.encoder is None else settings.encoder,
         kind=kind,
         size=settings.size,
@@ -124,3 +129,4 @@ def encoder_of(kind: Kind, settings: EmbedSettings) -> Encoder:
         device=settings.device,
         dtype=settings.dtype,
     )
+    return with_low_level(found) if settings.low_level else found

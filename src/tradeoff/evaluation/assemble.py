@@ -21,6 +21,7 @@ from tradeoff.evaluation.result import Evaluation, SampleValues
 from tradeoff.evaluation.verdict import verdict_of
 from tradeoff.explain.classes import lost_classes
 from tradeoff.explain.explain import explain_pair
+from tradeoff.features import Views
 from tradeoff.inference import policy
 from tradeoff.metrics.curve import curve_scores
 from tradeoff.metrics.family import Measured, MeasuredCurve
@@ -56,7 +57,7 @@ class Context:
         sources: Sources of both sides, from which shown samples are read; None where there are
             only features.
         embedder: The encoder, which names the columns of tables.
-        warnings: What else is to be said.
+        warnings: What else is to be said, before what was measured.
     """
 
     settings: Settings
@@ -65,6 +66,10 @@ class Context:
     sources: Sides[Source | None] = Sides(None, None)  # noqa: RUF009, a plain tuple
     embedder: Any = None
     warnings: tuple[str, ...] = ()
+
+    def content_columns(self, columns: int) -> int:
+        """How many of the columns are not those of an added low-level view."""
+        return columns - (self.embedder.added if isinstance(self.embedder, Views) else 0)
 
 
 def assemble_measured(
@@ -103,7 +108,8 @@ def assemble_counted(context: Context, state: CountingState) -> Evaluation:
     keys = [key for key in resolve_keys(settings.metrics or ()) if key != FRECHET]
     scores = curve_scores(keys, curve)
     if (moments := state.moments()) is not None:
-        distance = frechet_distance(real=moments.real, generated=moments.generated)
+        seen = moments.map(lambda one: one.first(context.content_columns(one.mean.size)))
+        distance = frechet_distance(real=seen.real, generated=seen.generated)
         scores[FRECHET] = Score(value=distance)
     measured = Measured(scores=scores, curve=curve, provenance={"curve": dict(estimate.provenance)})
     sides = {name: _side_of(name, one) for name, one in zip(_SIDES, kept, strict=True)}
@@ -132,7 +138,8 @@ def _assembled(
 ) -> Evaluation:
     settings, found = context.settings, measured.curve
     verdict = None if found is None else verdict_of(found, sizes)
-    warnings = warnings_of(measured, settings, sizes, columns)
+    seen = context.content_columns(columns) if pair is None else pair.first.columns
+    warnings = context.warnings + warnings_of(measured, settings, sizes, seen)
     if pair is not None:
         warnings += near_copy_warnings(verdict, pair, settings)
     explanation = None
@@ -158,9 +165,7 @@ def _assembled(
         scores=measured.scores,
         verdict=verdict,
         findings=findings_of(verdict, measured.scores),
-        warnings=warnings
-        + context.warnings
-        + protocol_warnings(settings.protocol, context.encoder["encoder"]),
+        warnings=warnings + protocol_warnings(settings.protocol, context.encoder["encoder"]),
         curve=curve,
         certificate=None if found is None else found.certificate,
         broken=context.broken,

@@ -187,7 +187,7 @@ def near_copy_warnings(verdict: Verdict | None, pair: Pair, settings: Settings) 
     """Samples that nearly repeat one another, where they may be why a loss was found."""
     if verdict is None or verdict.difference is None:
         return ()
-    found = near_copies(pair, level=settings.level, seed=settings.seed)
+    found = near_copies(pair.first, level=settings.level, seed=settings.seed)
     kinds = {"real": ("generated", "recall"), "generated": ("real", "precision")}
     return tuple(
         f"About {percent(share)} of the {side} samples are near-copies of another {side} sample: "

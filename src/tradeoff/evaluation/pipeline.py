@@ -29,6 +29,7 @@ from tradeoff.curves.diagnosis import CONTROL_STEPS
 from tradeoff.curves.folds import Split
 from tradeoff.embedding.embed import embedding_steps
 from tradeoff.embedding.files import embed_files
+from tradeoff.embedding.forms import form_warnings
 from tradeoff.embedding.sources import (
     check_embedding,
     embed_with,
@@ -233,6 +234,7 @@ def _evaluate_files(
             sources=sources,
             embedder=embedder,
             warnings=default_warnings(settings.encoder, embedder.name)
+            + form_warnings(*sources)
             + _unread_warnings(unread, ledger),
         )
         return assemble_counted(context, state)
@@ -291,11 +293,13 @@ def checked(found: Settings) -> Settings:
         raise InvalidInputError(
             f"`level` must be at least {policy.LOWEST_LEVEL}. Got {found.level}."
         )
-    every_pair = find_estimator(found.estimator).combines
+    combines = find_estimator(found.estimator).combines
     right = replace(
         found,
         level=level,
-        folds=Split.of(found.folds, every_pair=every_pair).folds,
+        folds=Split.of(found.folds, every_pair=combines).folds,
+        # Published scores are those of one encoder, and only a stack keeps views apart.
+        low_level=found.low_level and combines and found.protocol is None,
         k=check_count("k", found.k),
         seed=check_seed(found.seed),
         limit=None if found.limit is None else check_count("limit", found.limit),
@@ -347,6 +351,7 @@ def open_both(
         expect(then(settings, len(generated)))
     if isinstance(known, Reference):
         found = known.adapted(settings)
+        found = found if settings.low_level else found.without_low_level()
         _check_views(settings, found.opened)
         return Opened(found, None, sources, settings, progress)
     embedder = encoder_for(known, settings)
@@ -459,7 +464,7 @@ class Opened:
             broken={"real": self.reference.broken, "generated": made.broken},
             sources=Sides(self.real, self.sources[name]),
             embedder=self.reference.opened,
-            warnings=self.reference.warnings,
+            warnings=self.reference.warnings + form_warnings(self.real, self.sources[name]),
         )
 
     def _measure(self, pair: Pair) -> tuple[Measured, PRCurve | None]:

@@ -25,7 +25,7 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import Encoder
 from tradeoff.features.default import default_warnings
 from tradeoff.features.table import TableEncoder
-from tradeoff.features.views import parts_of
+from tradeoff.features.views import first_name, parts_of, without_low_level
 from tradeoff.metrics.neighbors.baselines import neighbors_of
 from tradeoff.samples import Side
 from tradeoff.settings import EmbedKeywords, EmbedSettings, Settings, with_keywords
@@ -143,8 +143,12 @@ class Reference(Result):
             return self
         own = {name: getattr(self.settings, name) for name in _OF_THE_ENCODER}
         if own["encoder"] is None and self.table is None:  # whatever was the default then
-            own["encoder"] = self.encoder["encoder"]
-        wanted = replace(settings, **{n: own[n] for n in _OF_THE_ENCODER if n not in asked})
+            own["encoder"] = first_name(self.encoder["encoder"])
+        wanted = replace(
+            settings,
+            low_level=self.settings.low_level,
+            **{n: own[n] for n in _OF_THE_ENCODER if n not in asked},
+        )
         if self.table is not None and wanted.encoder in (None, "table"):
             return replace(self, embedder=self.table)
         embedder = encoder_of(self.kind, wanted)
@@ -162,6 +166,19 @@ class Reference(Result):
                     "create the reference again."
                 )
         return replace(self, embedder=embedder)
+
+    def without_low_level(self) -> Reference:
+        """The reference as the encoder of content alone sees it, if another was added to that."""
+        alone = without_low_level(self.opened)
+        if alone is self.opened:
+            return self
+        return replace(
+            self,
+            side=self.side.first,
+            encoder=identity_of(alone),
+            settings=replace(self.settings, low_level=False),
+            embedder=alone,
+        )
 
     @cached_property
     def opened(self) -> Encoder:
@@ -212,7 +229,7 @@ class Reference(Result):
     def _plain_settings(self) -> dict[str, Any]:
         values = {f.name: getattr(self.settings, f.name) for f in fields(self.settings)}
         if values["encoder"] is not None and not _is_named(values["encoder"]):
-            values["encoder"] = self.encoder["encoder"]
+            values["encoder"] = first_name(self.encoder["encoder"])
         return Settings(**values | {"store": None}).to_dict()  # a place of this machine
 
     @classmethod

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tradeoff.exceptions import UnavailableError
 from tradeoff.features.hub_files import can_load
 from tradeoff.features.registry import DEFAULTS, ENCODERS, PACKAGED
+from tradeoff.features.views import first_name
 
 if TYPE_CHECKING:
     from tradeoff.data.base import Kind
@@ -69,7 +70,7 @@ def default_warnings(asked: Any, used: str) -> tuple[str, ...]:
 
     Args:
         asked: Encoder that the user chose; None for the default.
-        used: Name of the encoder that embedded the samples.
+        used: Name of the encoder, or of several, that embedded the samples.
 
     Example:
         >>> from tradeoff.features.default import default_warnings
@@ -78,6 +79,7 @@ def default_warnings(asked: Any, used: str) -> tuple[str, ...]:
         >>> default_warnings("efficientnet-lite0", "efficientnet-lite0")
         ()
     """
+    used = first_name(used)
     kinds = [kind for kind, name in PACKAGED.items() if name == used]
     if asked is not None or not kinds:
         return ()

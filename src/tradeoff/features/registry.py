@@ -11,7 +11,7 @@ from tradeoff._registry import Registry
 if TYPE_CHECKING:
     from tradeoff.data.base import Kind
 
-__all__ = ["DEFAULTS", "ENCODERS", "HUB_MODELS", "PACKAGED", "EncoderDeclaration"]
+__all__ = ["DEFAULTS", "ENCODERS", "HUB_MODELS", "LOW_LEVEL", "PACKAGED", "EncoderDeclaration"]
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,9 @@ DEFAULTS: dict[Kind, str] = {
     "features": "identity",
 }
 """Encoder of each kind of samples unless the user chooses one."""
+
+LOW_LEVEL: dict[Kind, str] = {"image": "pixels", "text": "surface"}
+"""Encoder that sees how samples of a kind are made, next to one that sees their content."""
 
 PACKAGED: dict[Kind, str] = {"image": "efficientnet-lite0", "text": "all-minilm-l6-v2"}
 """Encoder that a run uses in place of the default where that can be neither found nor fetched."""

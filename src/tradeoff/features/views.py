@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._registry import resolve
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.features.registry import ENCODERS, LOW_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
     from tradeoff.data.base import Kind, Sample
     from tradeoff.features.base import Encoder
 
-__all__ = ["Views", "parts_of"]
+__all__ = ["Views", "first_name", "parts_of", "with_low_level", "without_low_level"]
+
+_AND = " + "
+_RESERVED = frozenset("@,+")  # of keys of metrics, of lists of them, and of names of several views
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,8 @@ class Views:
 
     Args:
         encoders: Encoders by the names of their views, at least two.
+        added: Number of columns of the last one, if it is a low-level view that was added to an
+            encoder of content; 0 if not.
 
     Example:
         >>> from tradeoff.data import Sample
@@ -41,6 +48,7 @@ class Views:
     """
 
     encoders: tuple[tuple[str, Encoder], ...]
+    added: int = 0
 
     @classmethod
     def of(cls, encoders: Mapping[str, Encoder] | Sequence[Encoder]) -> Views:
@@ -59,7 +67,7 @@ class Views:
         if len(set(kinds.values())) > 1:
             found = ", ".join(f"{kind} samples by `{name}`" for name, kind in kinds.items())
             raise InvalidInputError(f"`encoder` must embed samples of one kind. Got {found}.")
-        if unsuitable := [name for name in names if set(name) & set("@,+") or not name]:
+        if unsuitable := [name for name in names if set(name) & _RESERVED or not name]:
             raise InvalidInputError(
                 f"Names of views must not be empty or contain @, comma or +. Got {unsuitable[0]!r}."
             )
@@ -67,8 +75,10 @@ class Views:
 
     @property
     def name(self) -> str:
-        """Names of the views."""
-        return " + ".join(name for name, _ in self.encoders)
+        """Names of the encoders; of those whose views the user named, the names of the views."""
+        return _AND.join(
+            one.name if view == _view_name(one) else view for view, one in self.encoders
+        )
 
     @property
     def kind(self) -> Kind:
@@ -99,6 +109,30 @@ class Views:
 def parts_of(encoder: Encoder) -> tuple[tuple[str, Encoder], ...]:
     """The encoders of several views with their names, or the one encoder with its own."""
     return encoder.encoders if isinstance(encoder, Views) else ((_view_name(encoder), encoder),)
+
+
+def first_name(name: str) -> str:
+    """Name of the first of several encoders, from the name of all of them."""
+    return name.partition(_AND)[0]
+
+
+def with_low_level(encoder: Encoder) -> Encoder:
+    """An encoder of content, and the one that sees how samples of its kind are made.
+
+    Several encoders, the low-level encoder itself, and those of other kinds stay as they are.
+    """
+    low_level = LOW_LEVEL.get(encoder.kind)
+    if low_level is None or isinstance(encoder, Views) or _view_name(encoder) == low_level:
+        return encoder
+    view = "".join("-" if one in _RESERVED else one for one in _view_name(encoder))
+    other = resolve(ENCODERS[low_level].encoder)()
+    both = Views.of({view or "encoder": encoder, low_level: other})
+    return replace(both, added=len(other.columns))
+
+
+def without_low_level(encoder: Encoder) -> Encoder:
+    """The encoder of content alone, of one to which `with_low_level` added another."""
+    return encoder.encoders[0][1] if isinstance(encoder, Views) and encoder.added else encoder
 
 
 def _view_name(encoder: Encoder) -> str:

@@ -66,6 +66,10 @@ class Moments(Result):
         z = x - mean
         return cls(len(x), mean, z.T @ z)
 
+    def first(self, columns: int) -> Moments:
+        """Moments of so many of the columns."""
+        return Moments(self.count, self.mean[:columns], self.scatter[:columns, :columns])
+
     @classmethod
     def given(cls, *, count: int, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> Moments:
         """Moments that were computed elsewhere, such as a published reference.
