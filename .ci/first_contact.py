@@ -1,8 +1,8 @@
 """Do what README and quickstart show a newcomer, in a clean environment, and compare the output.
 
-The quickstart includes the transcript of the README. Commands without an output are run as well,
-and so is the Python of both pages. This process only prepares the data: everything else runs from
-the wheel, in a folder and a home of its own, without the checkout and without a network.
+Commands without an output are run as well, and so is the Python of both pages. This process only
+prepares the data: everything else runs from the wheel, in a folder and a home of its own, without
+the checkout and without a network.
 """
 
 import os
@@ -18,23 +18,14 @@ from benchmarks.scenarios import cifar_models
 from tests.known.scenarios import write_folder
 
 ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "quickstart.md")
 RELATIVE, ABSOLUTE = 0.1, 0.01  # other processors round otherwise
 NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e-?\d+)?")
 
 
-def quickstart() -> str:
-    """The page as a reader sees it, with the part of the README that it includes."""
-    readme = (ROOT / "README.md").read_text()
-    shown = readme.partition("<!-- transcript -->")[2].partition("<!-- end of transcript -->")[0]
-    page = (ROOT / "docs" / "quickstart.md").read_text()
-    found, count = re.subn(r"```{include}.*?```", lambda _: shown, page, flags=re.DOTALL)
-    assert count == 1, "the quickstart does not include the README"
-    return found
-
-
-def transcript() -> list[tuple[list[str], str]]:
+def transcript(page: Path) -> list[tuple[list[str], str]]:
     """Commands of the page that begin with `tradeoff`, and what they print."""
-    blocks = re.findall(r"```console\n(.*?)```", quickstart(), re.DOTALL)
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL)
     steps = [step for block in blocks for step in re.split(r"^\$ ", block, flags=re.MULTILINE)]
     found = [step.partition("\n") for step in steps if step.startswith("tradeoff ")]
     return [(shlex.split(command), output.strip()) for command, _, output in found]
@@ -95,8 +86,8 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "home").mkdir()
     write_folder(real, folder / "photos")
     write_folder(models["another data set"].samples, folder / "samples")
-    steps = transcript()
-    assert len(steps) > 1, "the quickstart shows too few commands"
+    steps = [step for page in PAGES for step in transcript(page)]
+    assert len(steps) > 2, "the pages show too few commands"
     for command, expected in steps:
         done = run(command, folder)
         shown = done.stdout.strip()
@@ -108,6 +99,6 @@ with tempfile.TemporaryDirectory() as name:
     named = ["--limit", "60", "--metrics", "copies"]
     done = run(["tradeoff", "evaluate", "photos", "samples", *named], folder)  # without --encoder
     assert "warning: the encoder is efficientnet-lite0, because" in done.stdout, "no word of it"
-    for page in (ROOT / "README.md", ROOT / "docs" / "quickstart.md"):
+    for page in PAGES:
         shutil.copy(page, folder)
         run(["python", "-m", "doctest", "-o", "ELLIPSIS", page.name], folder)

@@ -16,6 +16,11 @@ FIGURES = {
     "below the truth in 2": "headline > *columns, N = * > limit below truth",
     "the truth in 2 of 1300": "headline > *columns, N = * > runs",
     "loss was named in 6": "headline > *columns, N = * > wrong kind",
+    "precision and recall are off by 0.085": "real > CIFAR-10, N = 5,000, mean > ours: error > .3f",
+    "the true classes reaches 0.063": "real > CIFAR-10, N = 5,000, mean > oracle: error > .3f",
+    "k-means histograms 0.125": "real > CIFAR-10, N = 5,000, mean > sajjadi-2018: error > .3f",
+    "a precision of 0.873": "real > CIFAR-10, N = 5,000, q = 10 > ours: recall, precision[1]",
+    "where the truth is 0.50": "real > CIFAR-10, N = 5,000, q = 10 > true recall, precision[1]",
     "they take 0.9": "neighbors > 2,048 columns > ratio > .1f",
     "384 columns 1.3": "neighbors > 384 columns > ratio > .1f",
 }

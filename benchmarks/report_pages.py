@@ -3,26 +3,32 @@
 Real data: CIFAR-10, sentences of four sources, and the breast cancer table of scikit-learn. The
 faults are made up: two classes are dropped, foreign images added, a source or the malignant rows
 removed. ``python -m benchmarks.report_pages`` writes ``docs/results``, from which the documentation
-makes its pages.
+makes its pages. With ``--picture`` it only draws the picture of the README from them.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import shutil
+import tempfile
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from benchmarks import datasets, scenarios
 from benchmarks.bench_explain import undiagnosed
 from tests.known.scenarios import table_models
-from tradeoff import Settings
+from tradeoff import Settings, load
 from tradeoff.comparison.models import compare_sources
 from tradeoff.data import open_source
 from tradeoff.data.arrays import ArraySource
 from tradeoff.evaluation.pipeline import evaluate_sources
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
+DOCS = Path(__file__).parents[1] / "docs"
+RESULTS, PICTURE = DOCS / "results", DOCS / "_static" / "report.png"
+SHOWN = {"x": 100, "y": 20, "width": 1080, "height": 1110}  # pixels: down to the first group
 CLASSES = np.array(
     ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 )
@@ -76,10 +82,31 @@ def write(folder: Path, *, size: int = 2000, store: str | None = None) -> None:
         values.unlink()
 
 
+def draw(folder: Path) -> None:
+    """Write the upper part of the page of images as a picture of 256 colors."""
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
+        page = Path(name) / "page.html"
+        load(folder / "images").report(page)
+        binary = shutil.which("chromium")
+        browser = driver.chromium.launch(executable_path=binary, args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": 1280, "height": 1200})
+        opened.goto(page.as_uri())
+        shot = opened.screenshot(clip=SHOWN)
+        browser.close()
+    picture = Image.open(io.BytesIO(shot)).convert("RGB")
+    picture.quantize(256, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results")
     parser.add_argument("--size", type=int, default=2000, help="samples of each side")
     parser.add_argument("--store", help="folder in which features are kept")
+    parser.add_argument("--picture", action="store_true", help="draw the picture of the README")
     given = parser.parse_args()
-    write(given.out, size=given.size, store=given.store)
+    if given.picture:
+        draw(given.out)
+    else:
+        write(given.out, size=given.size, store=given.store)

@@ -1,4 +1,4 @@
-"""The first picture of the README: four models of a ring of eight modes, and their curves.
+"""The first picture of the documentation: four models of a ring of eight modes, and their curves.
 
 The distributions are known, so the curves are exact: masses of a fine grid go into a profile.
 

@@ -66,7 +66,7 @@ def has_hub_packages(kind: Kind) -> bool:
 
 
 def default_warnings(asked: Any, used: str) -> tuple[str, ...]:
-    """What to say if a packaged encoder stands in for the default; empty if it does not.
+    """What to say if a packaged encoder is used instead of the default; empty if it is not.
 
     Args:
         asked: Encoder that the user chose; None for the default.
