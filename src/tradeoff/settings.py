@@ -31,6 +31,18 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 _TEXTS = {"real", "generated", "store"}
 _WIDTH = 100
+_ALIASES = {"fake": "generated", "verbose": "progress"}
+"""Keywords that other packages have, which are accepted, and ours that mean the same."""
+_REFUSED = {
+    **dict.fromkeys(
+        ("n_jobs", "num_workers", "workers"), "threads are as many as cores, or OMP_NUM_THREADS"
+    ),
+    "batch_size": "batches have a fixed size, so that results do not depend on it",
+    **dict.fromkeys(("random_state", "rng"), "write `seed`"),
+    **dict.fromkeys(("metric", "scores"), "write `metrics`"),
+    **dict.fromkeys(("feature_extractor", "features", "backbone"), "write `encoder`"),
+}
+"""Keywords that other packages have, and what to say instead."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,7 +322,11 @@ def with_keywords(
 
         @wraps(function)
         def checked(*args: Any, **named: Any) -> Any:
+            named = {_ALIASES.get(name, name): value for name, value in named.items()}
             for name in named:
+                if name in _REFUSED and name not in own.parameters:
+                    told = f"`{function.__name__}` has no setting `{name}`: {_REFUSED[name]}."
+                    raise InvalidInputError(told)
                 if name in without and name not in own.parameters:
                     raise InvalidInputError(f"`{function.__name__}` has no setting `{name}`.")
             return function(*args, **named)

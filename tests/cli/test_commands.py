@@ -274,7 +274,7 @@ def test_models_by_option_or_argument(paths, tmp_path):
         ),
         (("--real", "nowhere"), "error: `--generated` must be given, as an option or in a TOML"),
         (("--config", "nowhere.toml"), "error: `nowhere.toml` cannot be read: No such file"),
-        (("--real", "a", "--generated", "b", "--metrics", "recall"), "write one of curve.recall"),
+        (("--real", "a", "--generated", "b", "--metrics", "integral"), "mean `frontier.integral`?"),
         (("--real", "a", "--generated", "b", "--fail-under", "curve.recall"), "such as curve.rec"),
         (
             ("--real", "a", "--generated", "b", "--metrics", "knn", "--fail-under", "curve.area=1"),

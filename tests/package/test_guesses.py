@@ -1,6 +1,6 @@
-"""Twenty-five guesses that were written down from README and quickstart before any code was read.
+"""Guesses that were written down from README and quickstart before any code was read.
 
-Nineteen run as they were guessed, and the others end in one sentence with what to write instead.
+Most run as they were guessed, and the others end in one sentence with what to write instead.
 """
 
 import subprocess
@@ -89,8 +89,54 @@ def test_folders_and_texts(tmp_path):
 
 
 @pytest.mark.torch
-def test_fid_by_its_name():
-    assert list(evaluate(REAL, OTHER, metrics="fid", progress=False)) == ["frechet.distance"]
+def test_usual_and_short_names_of_metrics():
+    found = evaluate(REAL, OTHER, metrics="fid, coverage", progress=False)
+    assert list(found) == ["knn.coverage", "frechet.distance"]
+    assert found.coverage is found["coverage"] is found["knn.coverage"]
+    assert found.fid is found["frechet.distance"]
+    with pytest.raises(AttributeError, match="has no attribute `density`"):
+        _ = found.density
+
+
+def test_precision_without_a_family_is_that_of_the_curve(result):
+    found = evaluate(REAL, OTHER, **QUICK | {"metrics": ["precision", "recall"]})
+    assert dict(found) == {key: result[key] for key in ("curve.precision", "curve.recall")}
+    assert result.f1 is result.f_score
+
+
+def test_keywords_of_other_packages(result):
+    options = {name: value for name, value in QUICK.items() if name != "progress"}
+    found = evaluate(real=REAL, fake=OTHER, verbose=False, **options)
+    assert found.recall == result.recall
+    several = compare(real=REAL, fake={"a": OTHER, "b": THIRD}, **QUICK)
+    assert several["a"].recall == result.recall
+    with pytest.raises(InvalidInputError, match="no setting `n_jobs`: .* OMP_NUM_THREADS"):
+        evaluate(REAL, OTHER, n_jobs=2, **QUICK)
+    with pytest.raises(InvalidInputError, match="no setting `random_state`: write `seed`"):
+        evaluate(REAL, OTHER, random_state=2, **QUICK)
+
+
+def test_the_suffix_of_a_name_says_what_is_written(result, tmp_path):
+    result.save(tmp_path / "page.html")
+    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert result.to_json(tmp_path / "a.json") == result.to_json()
+    result.save(tmp_path / "b.json")
+    for name in ("a.json", "b.json"):
+        assert load(tmp_path / name).recall == result.recall
+    with pytest.raises(InvalidInputError, match="exists already"):
+        result.save(tmp_path / "b.json")
+    several = compare(real=REAL, generated={"a": OTHER, "b": THIRD}, **QUICK)
+    several.save(tmp_path / "several.json")
+    assert load(tmp_path / "several.json").verdicts == several.verdicts
+    (tmp_path / "list.json").write_text("[1]")
+    with pytest.raises(InvalidInputError, match="must have the schema"):
+        load(tmp_path / "list.json")
+
+
+def test_a_curve_is_drawn_to_a_file(result, tmp_path):
+    pytest.importorskip("matplotlib")
+    result.plot(tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -134,6 +180,27 @@ def test_paths_by_position_and_short_options(folder):
     assert "must be given as two paths, REAL GENERATED, or as --real PATH" in mixed.stderr
 
 
+def test_two_paths_without_a_command_are_evaluated(folder):
+    options = ("--metrics", "copies")
+    alone = command(folder / "r.npy", folder / "g.npy", *options)
+    assert alone.exit_code == 0
+    assert alone.stdout == command("evaluate", folder / "r.npy", folder / "g.npy", *options).stdout
+
+
+def test_help_and_version_as_commands():
+    assert command("help", "compare").stdout == command("compare", "--help").stdout
+    assert command("version").stdout == command("--version").stdout
+
+
+def test_an_output_that_ends_in_html_is_a_page(folder, tmp_path):
+    sources = ("evaluate", folder / "r.npy", folder / "g.npy", *OPTIONS)
+    done = command(*sources, "-o", tmp_path / "page.html")
+    assert (done.exit_code, (tmp_path / "page.html").is_file()) == (0, True)
+    done = command(*sources, "-o", tmp_path / "result.json")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "is a folder or a page: write `--json >" in done.stderr
+
+
 def test_families_separated_by_commas(folder):
     done = command(
         *("evaluate", folder / "r.npy", folder / "g.npy", "--metrics", "curve,copies", "--quiet"),
@@ -159,6 +226,11 @@ def test_encoders_are_listed():
         (("evaluate", "--json", "out.json"), "`--json` prints the result: write `--json > out."),
         (("evaluate", "--html", "page.html"), "has no option `--html`. Did you mean `--report`?"),
         (("filter", "--out", "kept"), "has no option `--out`. Did you mean `--ids`?"),
+        (("evaluate", "--batch-size", "8"), "no option `--batch-size`: batches have a fixed size"),
+        (("evaluate", "--num-workers", "8"), "OMP_NUM_THREADS"),
+        (("evaluate", "--gpu", "0"), "has no option `--gpu`. Did you mean `--device`?"),
+        (("compare", "a.json", "b.json"), "Saved results cannot be compared. Got a.json"),
+        (("list-encoders",), "Did you mean `encoders`?"),
         (("reference", "create"), "`tradeoff reference` has no command `create`."),
     ],
 )

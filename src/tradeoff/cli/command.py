@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from difflib import get_close_matches
 from typing import Any
 
@@ -46,10 +47,29 @@ _MEANT = {
     "-k": ("--k",),
 }
 """Options that other tools have, and ours that mean the same."""
+_ANSWERED = {
+    "--batch-size": "batches have a fixed size, so that results do not depend on it",
+    **dict.fromkeys(
+        ("--num-workers", "--jobs", "--n-jobs", "--threads"),
+        "threads are as many as cores, or OMP_NUM_THREADS",
+    ),
+}
+"""Options that other tools have, and why there are none here."""
 
 
 class Group(TyperGroup):
-    """Commands, of which an unknown one gets one sentence."""
+    """Commands, of which an unknown one gets one sentence.
+
+    `help` and `version` are read as options, and two paths alone as those of `evaluate`.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read arguments, with `help COMMAND` as `COMMAND --help`."""
+        if args[:1] in (["help"], ["version"]):
+            args = [*args[1:], f"--{args[0]}"]
+        elif "evaluate" in self.commands and len(args) > 1 and all(map(os.path.exists, args[:2])):
+            args = ["evaluate", *args]
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is named first."""
@@ -86,6 +106,8 @@ class Command(TyperCommand):
         meant = [option for option in _MEANT.get(name, ()) if option in own]
         meant = meant or get_close_matches(name, own, n=1)
         sentence = f"`{command}` has no option `{name}`"
+        if name in _ANSWERED:
+            return f"{sentence}: {_ANSWERED[name]}."
         if not meant:
             return f"{sentence}: `{command} --help` lists all of them."
         return f"{sentence}. Did you mean `{'`, `'.join(meant)}`?"

@@ -24,6 +24,7 @@ from tradeoff.cli.options import (
     check_output,
     explained_settings,
     inputs_of,
+    placed_output,
     repeating,
     take_sources,
     tell_warnings,
@@ -61,11 +62,18 @@ def run(
     """Measure several models and tell them apart."""
     from tradeoff.cli.output import print_result, write_result
     from tradeoff.comparison.models import compare_sources, comparison_files
+    from tradeoff.exceptions import InvalidInputError
     from tradeoff.report import ComparisonDisplay
     from tradeoff.report.text import shared_warnings
     from tradeoff.settings import write_config
 
     named = named_sources([*(generated or ()), *(models or ())], by_path=True)
+    if saved := [path for path in named.values() if path.endswith(".json")]:
+        raise InvalidInputError(
+            f"Saved results cannot be compared. Got {saved[0]}: give the samples of each model, "
+            "`tradeoff compare --real PATH NAME=PATH NAME=PATH`."
+        )
+    out, report = placed_output(out, report)
     sources = take_sources(chosen, real=real, generated=named or None)
     settings = explained_settings(chosen, plot=plot, report=report)
     files = [] if out is None else comparison_files(out, sources["generated"])

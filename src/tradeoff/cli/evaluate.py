@@ -32,6 +32,7 @@ from tradeoff.cli.options import (
     find_engine,
     inputs_of,
     parse_gates,
+    placed_output,
     repeating,
     take_sources,
     with_settings,
@@ -80,6 +81,7 @@ def run(
     from tradeoff.settings import write_config
 
     real, generated = placed_sources(samples or [], real=real, generated=generated, json=json)
+    out, report = placed_output(out, report)
     sources = take_sources(chosen, real=real, generated=generated)
     runner = find_engine(engine, chosen, address=address, workers=workers)
     settings = explained_settings(chosen, plot=plot, report=report)

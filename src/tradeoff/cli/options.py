@@ -129,7 +129,11 @@ NoSamples = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="Folder for the result, values of samples, and run.toml."),
+    typer.Option(
+        "--out",
+        "-o",
+        help="Folder for the result, values of samples, and run.toml; PAGE.html is like --report.",
+    ),
 ]
 Overwrite = Annotated[
     bool,
@@ -346,6 +350,19 @@ def explained_settings(
     if report is not None and "explain" not in chosen and found.has_curve:
         return replace(found, explain=True)
     return found
+
+
+def placed_output(out: Path | None, report: Path | None) -> tuple[Path | None, Path | None]:
+    """The folder and the page of a run, of which `--out` can be either."""
+    if out is None or out.suffix not in (".html", ".json"):
+        return out, report
+    if out.suffix == ".json":
+        raise InvalidInputError(
+            f"`--out` is a folder or a page: write `--json > {out}` for a file. Got {out}."
+        )
+    if report is not None:
+        raise InvalidInputError(f"`--out` and `--report` are two pages: {out} and {report}.")
+    return None, out
 
 
 def repeating(settings: Settings, encoder: str) -> Settings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -26,6 +27,7 @@ from tradeoff.evaluation.pipeline import measuring_steps, open_both
 from tradeoff.evaluation.result import (
     Evaluation,
     Paged,
+    also_written,
     evaluation_files,
     read_explanation,
     read_samples,
@@ -154,16 +156,17 @@ class Comparison(Paged, Result):
     def _repr_html_(self) -> str:
         return str(resolve("tradeoff.report.blocks:html_of")(self))
 
-    def to_json(self, *, curves: bool = True) -> str:
+    def to_json(self, path: str | Path | None = None, *, curves: bool = True) -> str:
         """All evaluations and differences, without loss.
 
         Args:
+            path: File to which the text is written as well.
             curves: Whether curves and certificates are included.
         """
         if curves:
-            return write_document(self)
+            return also_written(write_document(self), path)
         evaluations = {name: one.without_curves() for name, one in self.evaluations.items()}
-        return write_document(replace(self, evaluations=evaluations))
+        return also_written(write_document(replace(self, evaluations=evaluations)), path)
 
     @classmethod
     def _from_fields(cls, **fields: Any) -> Comparison:
@@ -175,10 +178,13 @@ class Comparison(Paged, Result):
         """Write ``comparison.json``, and a folder for each model.
 
         Args:
-            folder: Folder of the files, created if needed.
+            folder: Folder of the files, created if needed. A name that ends in .html is a page, see
+                `report`, and one in .json a file with what `to_json` writes.
             overwrite: Whether files of these names that exist already are replaced.
         """
         folder = check_local("folder", folder)
+        if self._saved_as_file(folder, overwrite=overwrite):
+            return
         files = comparison_files(folder, self.evaluations)
         check_outputs(files, overwrite=overwrite)
         names = ["comparison.json", *(str(file.relative_to(folder)) for file in files)]
@@ -196,6 +202,8 @@ class Comparison(Paged, Result):
             folder: Folder of the files.
         """
         folder = Path(folder)
+        if folder.is_file():
+            return cls.from_json(read_saved(folder.parent, folder.name, "a comparison"))
         found = cls.from_json(read_saved(folder, "comparison.json", "a comparison"))
         evaluations = {
             name: replace(
@@ -224,7 +232,7 @@ def load(folder: str | Path) -> Evaluation | Comparison:
     """Read the evaluation or comparison that `save` or the option ``--out`` wrote.
 
     Args:
-        folder: Folder of its files.
+        folder: Folder of its files, or the file that `to_json` wrote.
 
     Example:
         >>> import tempfile
@@ -237,8 +245,18 @@ def load(folder: str | Path) -> Evaluation | Comparison:
         >>> load(folder)["copies.of_real"].value
         0.0
     """
-    is_comparison = (Path(folder) / "comparison.json").exists()
-    return Comparison.load(folder) if is_comparison else Evaluation.load(folder)
+    return (Comparison if _is_comparison(Path(folder)) else Evaluation).load(folder)
+
+
+def _is_comparison(place: Path) -> bool:
+    """Whether a folder or a file holds a comparison."""
+    if not place.is_file():
+        return (place / "comparison.json").exists()
+    try:
+        found = json.loads(place.read_bytes())
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.get("schema") == "tradeoff.Comparison"
 
 
 @by_name

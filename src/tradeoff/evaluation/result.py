@@ -23,6 +23,7 @@ from tradeoff.evaluation.findings import Finding
 from tradeoff.evaluation.verdict import Verdict
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain import Explanation
+from tradeoff.metrics.registry import full_key
 from tradeoff.metrics.score import Score
 from tradeoff.settings import Settings
 
@@ -128,9 +129,14 @@ class Paged:
         """Draw the result, as its display does, and return that display.
 
         Args:
-            ax: Matplotlib axes; a new figure if not given.
+            ax: Matplotlib axes, or the path of a picture that is written; a new figure if not
+                given.
         """
-        return resolve("tradeoff.report.evaluation:display_of")(self).plot(ax)
+        display = resolve("tradeoff.report.evaluation:display_of")(self)
+        if isinstance(ax, (str, Path)):
+            display.save(ax)
+            return display
+        return display.plot(ax)
 
     def report(self, path: str | Path, *, samples: bool = True, overwrite: bool = False) -> None:
         """Write a page that shows the result: one HTML file that needs nothing else.
@@ -143,6 +149,15 @@ class Paged:
             overwrite: Whether a file of this name is replaced.
         """
         resolve("tradeoff.report.page:write_page")(self, path, samples=samples, overwrite=overwrite)
+
+    def _saved_as_file(self, path: Path, *, overwrite: bool) -> bool:
+        """Write a page (.html) or all that JSON holds (.json); False if it is another name."""
+        if path.suffix == ".html":
+            self.report(path, overwrite=overwrite)
+        elif path.suffix == ".json":
+            check_outputs([path], overwrite=overwrite)
+            self.to_json(path)
+        return path.suffix in (".html", ".json")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -175,7 +190,7 @@ class Evaluation(Paged, Result):
         ['recall lost']
         >>> round(result.recall.value, 1), result.recall.high < 0.6
         (0.5, True)
-        >>> result["recall"] is result["curve.recall"]
+        >>> result["recall"] is result["curve.recall"] is result.recall
         True
         >>> [key for key, score in result.items() if score.value > 0.9]
         ['curve.precision']
@@ -247,11 +262,18 @@ class Evaluation(Paged, Result):
         return len(self.scores)
 
     def __contains__(self, key: object) -> bool:
-        return key in self.scores or f"curve.{key}" in self.scores
+        return key in self.scores or full_key(str(key)) in self.scores
+
+    def __getattr__(self, name: str) -> Any:
+        """A score by a short name such as `coverage`, or a failure with the name that was meant."""
+        scores = vars(self).get("scores", {})
+        if not name.startswith("_") and (key := full_key(name)) in scores:
+            return scores[key]
+        return super().__getattr__(name)
 
     def __getitem__(self, key: str) -> Score:
-        """A score by its key; those of the curve also without the name of the family."""
-        for full in (key, f"curve.{key}"):
+        """A score by its key, or by a name that :func:`~tradeoff.evaluate` accepts as a metric."""
+        for full in (key, full_key(key)):
             if full in self.scores:
                 return self.scores[full]
         raise InvalidInputError(
@@ -273,13 +295,14 @@ class Evaluation(Paged, Result):
     def _repr_html_(self) -> str:
         return str(resolve("tradeoff.report.blocks:html_of")(self))
 
-    def to_json(self, *, curves: bool = True) -> str:
+    def to_json(self, path: str | Path | None = None, *, curves: bool = True) -> str:
         """Everything but the values of single samples and the explanation, without loss.
 
         Args:
+            path: File to which the text is written as well.
             curves: Whether the curve and the certificate are included.
         """
-        return write_document(self if curves else self.without_curves())
+        return also_written(write_document(self if curves else self.without_curves()), path)
 
     def to_frame(self) -> Any:
         """Scores as a DataFrame of pandas, one row for each key."""
@@ -311,10 +334,13 @@ class Evaluation(Paged, Result):
         it shows.
 
         Args:
-            folder: Folder of the files, created if needed.
+            folder: Folder of the files, created if needed. A name that ends in .html is a page, see
+                `report`, and one in .json a file with what `to_json` writes.
             overwrite: Whether files of these names that exist already are replaced.
         """
         folder = check_local("folder", folder)
+        if self._saved_as_file(folder, overwrite=overwrite):
+            return
         check_outputs(evaluation_files(folder), overwrite=overwrite)
         with replacing_files(folder, EVALUATION_FILES) as fresh:
             self.write(fresh)
@@ -332,9 +358,19 @@ class Evaluation(Paged, Result):
     def load(cls, folder: str | Path) -> Evaluation:
         """Read what `save` wrote."""
         folder = Path(folder)
+        if folder.is_file():
+            return cls.from_json(read_saved(folder.parent, folder.name, "an evaluation"))
         text = read_saved(folder, "evaluation.json", "an evaluation")
         samples, explanation = read_samples(folder), read_explanation(folder)
         return replace(cls.from_json(text), samples=samples, explanation=explanation)
+
+
+def also_written(text: str, path: str | Path | None) -> str:
+    """The text, which is written to a file if one is named."""
+    if path is not None:
+        with replacing(check_local("path", path)) as fresh:
+            fresh.write_text(text, encoding="utf-8")
+    return text
 
 
 def read_saved(folder: Path, name: str, what: str) -> str:

@@ -301,6 +301,8 @@ FAMILIES: Registry[Family] = Registry(
 
 
 _USUAL_NAMES = {
+    "f1": "curve.f_score",
+    "f1_score": "curve.f_score",
     "fid": "frechet.distance",
     "frechet_distance": "frechet.distance",
     "frechet_inception_distance": "frechet.distance",
@@ -317,7 +319,6 @@ _USUAL_NAMES = {
 _SIMILAR_NAMES = {
     "mmd": "kernel.distance",
     "auc": "curve.area",
-    "f1": "curve.f_score",
     "memorization": "copies.of_real",
     "duplicates": "copies.within",
 }
@@ -357,16 +358,36 @@ def check_counted(keys: Iterable[str]) -> None:
             )
 
 
+def full_key(name: str) -> str:
+    """The key that a usual or short name stands for; the name itself if it stands for none.
+
+    A short name is a key without its family: that of the curve, or else of the only default family
+    that has one.
+
+    Example:
+        >>> from tradeoff.metrics.registry import full_key
+        >>> full_key("recall"), full_key("coverage"), full_key("fid")
+        ('curve.recall', 'knn.coverage', 'frechet.distance')
+    """
+    known = all_metrics()
+    name = _USUAL_NAMES.get(_folded(name), name)
+    if name in known or name in FAMILIES:
+        return name
+    if f"curve.{name}" in known:
+        return f"curve.{name}"
+    same = [f"{family}.{name}" for family in default_metrics() if f"{family}.{name}" in known]
+    return same[0] if len(same) == 1 else name
+
+
 def resolve_keys(metrics: Iterable[str]) -> tuple[str, ...]:
     """Keys of metrics and families, in the order in which they are declared.
 
-    Usual names such as ``fid`` are accepted where they name exactly one metric or family. The name
-    of a view after ``@`` is kept.
+    Usual and short names are accepted, see `full_key`. The name of a view after ``@`` is kept.
     """
     known, wanted = all_metrics(), dict[tuple[str, str], None]()
     for asked in metrics:
         asked_name, _, view = asked.partition("@")
-        name = _USUAL_NAMES.get(_folded(asked_name), asked_name)
+        name = full_key(asked_name)
         if name in known:
             keys = [name]
         elif name in FAMILIES:
@@ -394,10 +415,8 @@ def _folded(name: str) -> str:
 
 def _unknown(name: str, known: Iterable[str]) -> str:
     """What to write instead of a name that is too short, or of one that is not known."""
-    same = [key for key in known if key.partition(".")[2] == name]
-    if len(same) > 1:
-        return f"`{name}` could be several metrics: write one of {', '.join(same)}."
-    similar = _SIMILAR_NAMES.get(_folded(name)) or (same[0] if same else None)
+    same = next((key for key in known if key.partition(".")[2] == name), None)
+    similar = _SIMILAR_NAMES.get(_folded(name), same)
     if similar is not None:
         return f"Unknown metric `{name}`. Did you mean `{similar}`?"
     return f"Unknown metric `{name}`. {suggestion(name, (*FAMILIES, *known))}"
