@@ -21,11 +21,13 @@ from tradeoff.cli.options import (
     Quiet,
     Real,
     Report,
+    Train,
     check_output,
     explained_settings,
     inputs_of,
     repeating,
     take_sources,
+    take_training,
     tell_warnings,
     with_settings,
 )
@@ -47,6 +49,7 @@ def run(
             help="Samples of a model; its name is that of the path if not given.",
         ),
     ] = None,
+    train: Train = None,
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
@@ -67,6 +70,7 @@ def run(
 
     named = named_sources([*(generated or ()), *(models or ())], by_path=True)
     sources = take_sources(chosen, real=real, generated=named or None)
+    sources |= take_training(chosen, train)
     settings = explained_settings(chosen, plot=plot, report=report)
     files = [] if out is None else comparison_files(out, sources["generated"])
     check_output(

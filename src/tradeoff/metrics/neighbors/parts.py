@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tradeoff.metrics.neighbors.screen import Tiles
     from tradeoff.samples import Side
 
-__all__ = ["NearestOfPart", "NearestReal", "nearest_real"]
+__all__ = ["NearestOfPart", "NearestReal", "near_duplicates", "nearest_real"]
 
 _LABEL = "nearest real samples"
 
@@ -125,6 +125,24 @@ def nearest_real(
     )
     has_equal = train.keys[of_train.rows[:, 0]] == held_out.keys[of_held_out.rows[:, 0]]
     return NearestReal(of_train, of_held_out, has_equal)
+
+
+def near_duplicates(
+    side: Side, others: Side, *, ratio: float, progress: bool
+) -> npt.NDArray[np.bool_]:
+    """Whether each sample is equal to another one, or much closer to it than to the next, (n,).
+
+    Args:
+        side: Samples.
+        others: Samples among which duplicates are searched.
+        ratio: Distance to the nearest of them over that to the next distinct one, at most.
+        progress: Whether to show progress lines.
+    """
+    part = _Distinct.of(others)
+    points = points_of(**{side.name: side.features, others.name: part.features})
+    own, tiles = tiles_of(*points)
+    squares, _ = _two_nearest(own, tiles, part, progress=progress)
+    return np.asarray(squares[:, 0] <= ratio**2 * np.where(squares[:, 0] > 0, squares[:, 1], 1.0))
 
 
 @dataclass(frozen=True, eq=False)
