@@ -29,7 +29,7 @@ __all__ = ["Settings", "read_config"]
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-_TEXTS = {"real", "generated", "store"}
+_TEXTS = {"real", "generated", "train", "store"}
 _WIDTH = 100
 _ALIASES = {"fake": "generated", "verbose": "progress"}
 """Keywords that other packages have, which are accepted, and ours that mean the same."""
@@ -414,7 +414,7 @@ def _encoder_in(values: Mapping[str, Any], path: Path) -> dict[str, Any]:
     return {"encoder": found(encoder) if isinstance(encoder, str) else [*map(found, encoder)]}
 
 
-def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
+def write_config(settings: Settings, *, real: Any, generated: Any, train: Any = None) -> str:
     """The text of a TOML file that repeats a run; sources that are not paths must be given again.
 
     Example:
@@ -428,7 +428,8 @@ def write_config(settings: Settings, *, real: Any, generated: Any) -> str:
     import tomli_w
 
     comments, values = "", dict[str, Any]()
-    for name, source in (("real", real), ("generated", generated)):
+    sources = {"real": real, "generated": generated}
+    for name, source in (sources if train is None else sources | {"train": train}).items():
         if isinstance(source, (str, Path)):
             values[name] = placed(source, Path.cwd())
         elif isinstance(source, dict) and all(isinstance(s, (str, Path)) for s in source.values()):

@@ -36,9 +36,9 @@ def test_families_and_keys():
         *("curve.precision", "curve.recall", "curve.overlap", "curve.f_score", "curve.area"),
     )
     assert resolve_keys(("knn.realism", "frechet")) == ("knn.realism", "frechet.distance")
-    assert set(resolve_keys(tuple({key.partition(".")[0] for key in all_metrics()}))) == set(
-        all_metrics()
-    ) - {"knn.realism"}
+    families = {key.partition(".")[0] for key in all_metrics()}
+    assert set(resolve_keys(families, train=True)) == set(all_metrics()) - {"knn.realism"}
+    assert resolve_keys(("copies",)) == ("copies.of_real", "copies.within")
 
 
 def test_scores_are_those_of_the_functions_behind_them(curve_only):

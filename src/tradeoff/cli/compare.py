@@ -21,12 +21,14 @@ from tradeoff.cli.options import (
     Quiet,
     Real,
     Report,
+    Train,
     check_output,
     explained_settings,
     inputs_of,
     placed_output,
     repeating,
     take_sources,
+    take_training,
     tell_warnings,
     with_settings,
 )
@@ -48,6 +50,7 @@ def run(
             help="Samples of a model; its name is that of the path if not given.",
         ),
     ] = None,
+    train: Train = None,
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
@@ -75,6 +78,7 @@ def run(
         )
     out, report = placed_output(out, report)
     sources = take_sources(chosen, real=real, generated=named or None)
+    sources |= take_training(chosen, train)
     settings = explained_settings(chosen, plot=plot, report=report)
     files = [] if out is None else comparison_files(out, sources["generated"])
     check_output(

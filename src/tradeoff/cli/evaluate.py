@@ -25,6 +25,7 @@ from tradeoff.cli.options import (
     Quiet,
     Real,
     Report,
+    Train,
     Verbose,
     Workers,
     check_output,
@@ -35,6 +36,7 @@ from tradeoff.cli.options import (
     placed_output,
     repeating,
     take_sources,
+    take_training,
     with_settings,
 )
 
@@ -55,6 +57,7 @@ def run(
     *,
     real: Real = None,
     generated: Generated = None,
+    train: Train = None,
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
@@ -83,11 +86,12 @@ def run(
     real, generated = placed_sources(samples or [], real=real, generated=generated, json=json)
     out, report = placed_output(out, report)
     sources = take_sources(chosen, real=real, generated=generated)
+    sources |= take_training(chosen, train)
     runner = find_engine(engine, chosen, address=address, workers=workers)
     settings = explained_settings(chosen, plot=plot, report=report)
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")
-    check_gates((*under, *over), settings)
+    check_gates((*under, *over), settings, train="train" in sources)
     files = [] if out is None else evaluation_files(out)
     check_output(
         inputs_of(chosen, sources, config),
@@ -159,7 +163,7 @@ def placed_sources(
     return samples[0], samples[1]
 
 
-def check_gates(keys: tuple[str, ...], settings: Any) -> None:
+def check_gates(keys: tuple[str, ...], settings: Any, *, train: bool = False) -> None:
     """A gate on a score that will not be measured is a mistake, and told before the work."""
     from tradeoff._validation import check_choice
     from tradeoff.exceptions import InvalidInputError
@@ -170,7 +174,8 @@ def check_gates(keys: tuple[str, ...], settings: Any) -> None:
         return
     if settings.protocol is None:
         resolve_keys(keys)  # an unknown name is told with the known ones
-        measured, way_out = resolve_keys(settings.metrics), "one of them, or add it to --metrics"
+        found = resolve_keys(settings.metrics, train=train or None)
+        measured, way_out = found, "one of them, or add it to --metrics"
     else:
         check_choice("protocol", settings.protocol, PROTOCOLS)
         measured, way_out = PROTOCOLS[settings.protocol].recipe.keys, "one of them"

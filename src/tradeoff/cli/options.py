@@ -55,6 +55,7 @@ __all__ = [
     "Quiet",
     "Real",
     "Report",
+    "Train",
     "Verbose",
     "Workers",
     "check_output",
@@ -66,6 +67,7 @@ __all__ = [
     "repeating",
     "take_source",
     "take_sources",
+    "take_training",
     "tell_warnings",
     "with_settings",
 ]
@@ -89,6 +91,14 @@ def _check_page(path: Path | None) -> Path | None:
 Real = Annotated[str | None, typer.Option("--real", "-r", help="Real samples: a path.")]
 Generated = Annotated[
     str | None, typer.Option("--generated", "-g", help="Samples of the model: a path.")
+]
+Train = Annotated[
+    str | None,
+    typer.Option(
+        "--train",
+        help="Training samples of the model: a path. Tests whether it copies them; the real "
+        "samples must be held-out data.",
+    ),
 ]
 MoreModels = Annotated[
     list[str] | None,
@@ -396,6 +406,13 @@ def take_sources(chosen: dict[str, Any], *, real: Any, generated: Any) -> dict[s
     """Both sources, from options or else from the TOML file, taken out of what was chosen."""
     given = {"real": real, "generated": generated}
     return {name: take_source(chosen, name, value) for name, value in given.items()}
+
+
+def take_training(chosen: dict[str, Any], train: Any) -> dict[str, Any]:
+    """The training set, if one is given, from its option or else from the TOML file."""
+    source = chosen.pop("train", None)
+    found = source if train is None else train
+    return {} if found is None else {"train": found}
 
 
 def take_source(chosen: dict[str, Any], name: str, value: Any) -> Any:

@@ -29,8 +29,6 @@ from tradeoff.evaluation.result import (
     Paged,
     also_written,
     evaluation_files,
-    read_explanation,
-    read_samples,
     read_saved,
 )
 from tradeoff.exceptions import InvalidInputError
@@ -103,7 +101,7 @@ class Comparison(Paged, Result):
         'good is better than far'
     """
 
-    _version = 6
+    _version = 7
     _derived = ("verdicts",)
 
     evaluations: Mapping[str, Evaluation]
@@ -206,11 +204,7 @@ class Comparison(Paged, Result):
             return cls.from_json(read_saved(folder.parent, folder.name, "a comparison"))
         found = cls.from_json(read_saved(folder, "comparison.json", "a comparison"))
         evaluations = {
-            name: replace(
-                evaluation,
-                samples=read_samples(folder / _as_folder(name)),
-                explanation=read_explanation(folder / _as_folder(name)),
-            )
+            name: evaluation.completed(folder / _as_folder(name))
             for name, evaluation in found.evaluations.items()
         }
         return replace(found, evaluations=evaluations)
@@ -265,6 +259,7 @@ def compare(
     *,
     real: Any,
     generated: Mapping[str, Any],
+    train: Any = None,
     progress: bool = True,
     **settings: Unpack[Keywords],
 ) -> Comparison:
@@ -275,6 +270,7 @@ def compare(
     Args:
         real: Samples of real data, as for :func:`~tradeoff.evaluate`.
         generated: Samples of each model, by its name.
+        train: Real samples on which all models were trained, as for :func:`~tradeoff.evaluate`.
         progress: Whether to show progress lines.
         **settings: Settings of the evaluations.
 
@@ -291,14 +287,20 @@ def compare(
         >>> result["both"].findings
         ()
     """
-    return compare_sources(real, generated, Settings.of(settings), progress=progress)
+    found = Settings.of(settings)
+    return compare_sources(real, generated, found, train=train, progress=progress)
 
 
 def compare_sources(
-    real: Any, generated: Mapping[str, Any], settings: Settings, *, progress: bool
+    real: Any,
+    generated: Mapping[str, Any],
+    settings: Settings,
+    *,
+    train: Any = None,
+    progress: bool,
 ) -> Comparison:
     """Several models by complete settings; see `compare`."""
-    return compare_measured(real, generated, settings, progress=progress)[0]
+    return compare_measured(real, generated, settings, train=train, progress=progress)[0]
 
 
 def compare_measured(
@@ -306,6 +308,7 @@ def compare_measured(
     generated: Mapping[str, Any],
     settings: Settings,
     *,
+    train: Any = None,
     needs_curves: bool = False,
     progress: bool,
 ) -> tuple[Comparison, dict[str, CurveEstimate]]:
@@ -330,18 +333,21 @@ def compare_measured(
             "`evaluate` for a single model."
         )
     with whole_run(progress=progress):
-        return _compared(real, generated, settings, needs_curves=needs_curves, progress=progress)
+        return _compared(real, generated, settings, train, needs_curves, progress=progress)
 
 
 def _compared(
     real: Any,
     generated: Mapping[str, Any],
     settings: Settings,
-    *,
+    train: Any,
     needs_curves: bool,
+    *,
     progress: bool,
 ) -> tuple[Comparison, dict[str, CurveEstimate]]:
-    opened = open_both(real, generated, settings, then=measuring_steps, progress=progress)
+    opened = open_both(
+        real, generated, settings, train=train, then=measuring_steps, progress=progress
+    )
     embedded = {name: opened.embed(name) for name in generated}
     for name, made in embedded.items():  # all of them before the first is measured
         if opened.settings.has_curve:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, get_args
 
 from tradeoff._files import check_local
@@ -108,10 +109,16 @@ def embed_with(
     )
 
 
-def encoder_for(real: Source, settings: EmbedSettings) -> Encoder:
-    """The encoder that settings ask for; that of a table is fitted on the real samples."""
+def encoder_for(real: Source, settings: EmbedSettings, *more: Source) -> Encoder:
+    """The encoder that settings ask for; that of a table is fitted on the real samples.
+
+    Args:
+        real: Real samples.
+        settings: Settings of the run.
+        more: Further real samples, which a table must not tell from the others.
+    """
     if real.kind == "table" and settings.encoder in (None, "table"):
-        rows = (item.content for item in real if isinstance(item, Sample))
+        rows = (item.content for item in chain(real, *more) if isinstance(item, Sample))
         return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))
     return encoder_of(real.kind, settings)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +11,16 @@ from tradeoff._progress import step
 from tradeoff._sides import Sides
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.curves.estimate import CurveEstimate, HeldOut
+from tradeoff.evaluation.copied import copied_of
 from tradeoff.evaluation.findings import (
     findings_of,
     near_copy_warnings,
     protocol_warnings,
+    training_warnings,
     warnings_of,
 )
 from tradeoff.evaluation.result import Evaluation, SampleValues
+from tradeoff.evaluation.training import COMPARING, outcome_of
 from tradeoff.evaluation.verdict import verdict_of
 from tradeoff.explain.classes import lost_classes
 from tradeoff.explain.explain import explain_pair
@@ -25,6 +28,7 @@ from tradeoff.features import Views
 from tradeoff.inference import policy
 from tradeoff.metrics.curve import curve_scores
 from tradeoff.metrics.family import Measured, MeasuredCurve
+from tradeoff.metrics.memorization import OWED
 from tradeoff.metrics.moments import frechet_distance
 from tradeoff.metrics.registry import resolve_keys
 from tradeoff.metrics.score import Score
@@ -56,6 +60,7 @@ class Context:
         broken: Items and files that could not be read, by side.
         sources: Sources of both sides, from which shown samples are read; None where there are
             only features.
+        learned: Source of the training set; None where there is none, or only features.
         embedder: The encoder, which names the columns of tables.
         warnings: What else is to be said, before what was measured.
     """
@@ -64,6 +69,7 @@ class Context:
     encoder: Mapping[str, str]
     broken: Mapping[str, tuple[Broken, ...]]
     sources: Sides[Source | None] = Sides(None, None)  # noqa: RUF009, a plain tuple
+    learned: Source | None = None
     embedder: Any = None
     warnings: tuple[str, ...] = ()
 
@@ -90,7 +96,36 @@ def assemble_measured(
     samples = {side.name: SampleValues(side.ids, side.labels, values[side.name]) for side in pair}
     estimate = None if measured.curve is None else measured.curve.estimate
     looked_at = (pair, estimate) if isinstance(estimate, CurveEstimate) else None
-    return _assembled(context, measured, curve, pair.sizes, pair.columns, samples, looked_at, pair)
+    found = _assembled(context, measured, curve, pair.sizes, pair.columns, samples, looked_at, pair)
+    return found if measured.training is None else _with_training(found, context, pair, measured)
+
+
+def _with_training(
+    evaluation: Evaluation, context: Context, pair: Pair, measured: Measured
+) -> Evaluation:
+    """The result with what the comparison with the training set shows."""
+    assert measured.training is not None
+    with step(COMPARING):
+        outcome = outcome_of(pair, measured, context.settings)
+        copied = copied_of(
+            pair,
+            measured.training,
+            sources=(*context.sources, context.learned),
+            shows_samples=context.settings.explain,
+        )
+    assert outcome is not None
+    scores = dict(evaluation.scores)
+    if outcome.difference is not None:  # then the limit means nothing
+        scores[OWED] = replace(scores[OWED], low=None)
+    return replace(
+        evaluation,
+        scores=scores,
+        training=outcome,
+        copied=copied,
+        findings=findings_of(evaluation.verdict, evaluation.scores, outcome),
+        warnings=evaluation.warnings + training_warnings(outcome),
+        provenance={**evaluation.provenance, "train": outcome.samples},
+    )
 
 
 def assemble_counted(context: Context, state: CountingState) -> Evaluation:

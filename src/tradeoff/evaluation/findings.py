@@ -14,13 +14,29 @@ from tradeoff.protocols import PROTOCOLS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from tradeoff.evaluation.training import TrainingOutcome
     from tradeoff.evaluation.verdict import Verdict
     from tradeoff.metrics.family import Measured
     from tradeoff.metrics.score import Score
     from tradeoff.samples import Pair
     from tradeoff.settings import Settings
 
-__all__ = ["Finding", "findings_of", "near_copy_warnings", "protocol_warnings", "warnings_of"]
+__all__ = [
+    "Finding",
+    "findings_of",
+    "near_copy_warnings",
+    "protocol_warnings",
+    "training_warnings",
+    "warnings_of",
+]
+
+_TRAINING_ADVICE = {
+    "copies": "look at the closest pairs (--report page.html), remove repeated training samples, "
+    "and train for fewer steps or on more data.",
+    "depends on its training set": "look at the closest pairs (--report page.html). Simple models "
+    "fitted to few samples depend on them without copying any.",
+    "overfits": "stop the training earlier, or train on more data.",
+}
 
 
 @dataclass(frozen=True)
@@ -29,7 +45,7 @@ class Finding(Result):
 
     Args:
         name: No overlap, precision lost, recall lost, proportions, difference, contradiction,
-            memorized or repeats itself.
+            memorized, repeats itself, copies, depends on its training set or overfits.
         sentence: What was found.
         advice: What to do next.
 
@@ -44,9 +60,13 @@ class Finding(Result):
     advice: str = ""
 
 
-def findings_of(verdict: Verdict | None, scores: Mapping[str, Score]) -> tuple[Finding, ...]:
+def findings_of(
+    verdict: Verdict | None, scores: Mapping[str, Score], training: TrainingOutcome | None = None
+) -> tuple[Finding, ...]:
     """What is wrong with a model, as far as it is established; without a curve, by neighbors."""
     found = [*_losses(verdict), *_by_neighbors(verdict, scores)]
+    for name, sentence in ({} if training is None else training.faults).items():
+        found.append(Finding(name, sentence, _TRAINING_ADVICE[name]))
     for key, name, words, advice in (
         (
             "copies.of_real",
@@ -197,6 +217,22 @@ def near_copy_warnings(verdict: Verdict | None, pair: Pair, settings: Settings) 
         f"{side}_groups to pr_curve."
         for side, share in found.items()
     )
+
+
+def training_warnings(training: TrainingOutcome) -> tuple[str, ...]:
+    """What both parts of the real data do not allow."""
+    found = []
+    if training.difference is not None:
+        found.append(
+            "Nothing is said about copies: compare with held-out data from the same source, read "
+            "and processed in the same way, and split at random."
+        )
+    if training.duplicates > policy.MATERIAL_COPIES:
+        found.append(
+            f"About {percent(training.duplicates)} of the held-out samples are near-duplicates of "
+            "a training sample. They make copies harder to find: remove them."
+        )
+    return tuple(found)
 
 
 def protocol_warnings(protocol: str | None, encoder: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from tradeoff._extras import import_extra
 from tradeoff._files import check_local, check_outputs, working_folder
 from tradeoff._progress import Step, expect, step, whole_run
 from tradeoff._registry import suggestion
@@ -49,13 +50,14 @@ from tradeoff.evaluation.assemble import (
 )
 from tradeoff.evaluation.reference import Reference
 from tradeoff.evaluation.reference_files import is_reference
+from tradeoff.evaluation.training import COMPARING
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import open_encoder
 from tradeoff.features.default import default_warnings
 from tradeoff.features.views import parts_of
 from tradeoff.inference import policy
 from tradeoff.metrics.family import Measured, Request, check_families, measure, steps_of
-from tradeoff.metrics.registry import check_counted, resolve_keys
+from tradeoff.metrics.registry import check_counted, find_metric, resolve_keys
 from tradeoff.metrics.score import Score
 from tradeoff.protocols import PROTOCOLS, reproduce
 from tradeoff.ratio.registry import find_estimator
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from tradeoff.engines import Engine
     from tradeoff.evaluation.result import Evaluation
     from tradeoff.features import Encoder
+    from tradeoff.samples import Side
 
 __all__ = [
     "Opened",
@@ -90,6 +93,7 @@ def evaluate(
     real: Any,
     generated: Any,
     *,
+    train: Any = None,
     engine: Any = None,
     ledger: str | Path | None = None,
     progress: bool = True,
@@ -106,6 +110,8 @@ def evaluate(
             samples, or a :class:`~tradeoff.evaluation.Reference`, which also says how samples of
             both sides are read.
         generated: Samples of the model, of the same kind.
+        train: Real samples on which the model was trained, to test whether it copies them or
+            overfits. `real` must then be held-out data: the other part of a random split.
         engine: Where the samples of many Parquet files or archives are counted with a frozen rule:
             "local" for processes on this machine, "ray" for a cluster that is started here, or a
             :class:`~tradeoff.engines.LocalEngine` or :class:`~tradeoff.engines.RayEngine`. If not
@@ -130,7 +136,9 @@ def evaluate(
         At least 30% of the generated samples are not realistic.
     """
     found = Settings.of(settings)
-    return evaluate_sources(real, generated, found, engine=engine, ledger=ledger, progress=progress)
+    return evaluate_sources(
+        real, generated, found, train=train, engine=engine, ledger=ledger, progress=progress
+    )
 
 
 def evaluate_sources(
@@ -138,6 +146,7 @@ def evaluate_sources(
     generated: Any,
     settings: Settings,
     *,
+    train: Any = None,
     engine: Any = None,
     ledger: str | Path | None = None,
     progress: bool,
@@ -148,19 +157,24 @@ def evaluate_sources(
             "`generated` must hold the samples of one model. Got several by name: use `compare`."
         )
     with whole_run(progress=progress):
-        return _evaluated(real, generated, settings, engine, ledger, progress=progress)
+        return _evaluated(real, generated, settings, train, engine, ledger, progress=progress)
 
 
 def _evaluated(
     real: Any,
     generated: Any,
     settings: Settings,
+    train: Any,
     engine: Any,
     ledger: str | Path | None,
     *,
     progress: bool,
 ) -> Evaluation:
     if engine is not None:
+        if train is not None:
+            raise InvalidInputError(
+                "`train` cannot be combined with `engine`, which reads file by file: leave it out."
+            )
         if settings.rule != "frozen":
             raise InvalidInputError(
                 '`engine` requires a frozen rule: pass rule="frozen" (--rule frozen).'
@@ -171,7 +185,12 @@ def _evaluated(
     if ledger is not None:
         raise InvalidInputError("`ledger` requires an engine: pass `engine` too.")
     opened = open_both(
-        real, {"generated": generated}, settings, then=measuring_steps, progress=progress
+        real,
+        {"generated": generated},
+        settings,
+        train=train,
+        then=measuring_steps,
+        progress=progress,
     )
     made = opened.embed("generated")
     if opened.settings.rule == "frozen":
@@ -322,6 +341,7 @@ def open_both(
     generated: Mapping[str, Any],
     settings: Settings,
     *,
+    train: Any = None,
     then: Callable[[Settings, int], list[Step]] | None = None,
     progress: bool,
 ) -> Opened:
@@ -331,33 +351,60 @@ def open_both(
         real: Real samples, or a reference.
         generated: Samples of each model by name.
         settings: Settings of the run.
+        train: Samples on which the models were trained; None if they are not given.
         then: Steps that follow, from the settings and the number of models, for its progress.
         progress: Whether progress is shown.
     """
     settings = checked(settings)
+    _check_train(settings, train)
     known = open_real(real, settings)
     if isinstance(known, Reference):
         settings = known.completed(settings)
     sources = {name: open_generated(value, name, settings) for name, value in generated.items()}
-    for name, source in sources.items():
+    learned = {} if train is None else {"train": open_generated(train, "train", settings)}
+    for name, source in (sources | learned).items():
         if source.kind != known.kind:
             raise InvalidInputError(
                 f"`{name}` must hold {known.kind} samples, like the real ones. Got {source.kind}."
             )
     _check_protocol(settings, known.kind)
     embedded = {} if isinstance(known, Reference) else {"real": known}
-    expect(embedding_steps(embedded | sources, settings.limit))
+    expect(embedding_steps(embedded | learned | sources, settings.limit))
     if then is not None:
         expect(then(settings, len(generated)))
+    if learned:
+        expect([Step(COMPARING)] * len(generated))
     if isinstance(known, Reference):
         found = known.adapted(settings)
         found = found if settings.low_level else found.without_low_level()
         _check_views(settings, found.opened)
-        return Opened(found, None, sources, settings, progress)
-    embedder = encoder_for(known, settings)
+        return Opened(found, None, sources, settings, progress).with_train(learned.get("train"))
+    embedder = encoder_for(known, settings, *learned.values())
     _check_views(settings, embedder)
     reference = Reference.embed(known, settings, embedder, progress=progress)
-    return Opened(reference, known, sources, settings, progress)
+    opened = Opened(reference, known, sources, settings, progress)
+    return opened.with_train(learned.get("train"))
+
+
+def _check_train(settings: Settings, train: Any) -> None:
+    """What is measured must fit to whether there is a training set."""
+    if train is None:
+        if settings.protocol is None:
+            resolve_keys(settings.metrics or (), train=False)
+        return
+    if settings.protocol is not None or settings.rule == "frozen":
+        other = "protocol" if settings.protocol is not None else "rule"
+        raise InvalidInputError(
+            f"`train` cannot be combined with `{other}`: leave one of them out."
+        )
+    keys = resolve_keys(settings.metrics or (), train=True)
+    metrics = [metric for key in keys if (metric := find_metric(key)) is not None]
+    if not any(metric.needs_train for metric in metrics):
+        raise InvalidInputError(
+            "`train` is compared with generated samples by the metrics of copies: add copies to "
+            "the metrics."
+        )
+    import_extra("torch", extra="torch", purpose="Comparing with the training set")
 
 
 def measuring_steps(settings: Settings, models: int) -> list[Step]:
@@ -384,10 +431,10 @@ def open_real(real: Any, settings: Settings) -> Reference | Source:
     return real if isinstance(real, Reference) else open_samples(real, "real", settings)
 
 
-def _request(settings: Settings) -> Request:
-    """What the settings ask for."""
+def _request(settings: Settings, *, train: bool = False) -> Request:
+    """What the settings ask for, with a training set or without."""
     return Request(
-        keys=resolve_keys(settings.metrics or ()),
+        keys=resolve_keys(settings.metrics or (), train=train or None),
         estimator=settings.estimator,
         folds=settings.folds,
         repeats=settings.repeats,
@@ -422,7 +469,8 @@ def _check_views(settings: Settings, embedder: Encoder) -> None:
 class Opened:
     """The embedded real side, and the sources of the models that are measured against it.
 
-    `real` is the source of the real side; None where there are only features of it.
+    `real` is the source of the real side; None where there are only features of it. `train` are the
+    samples on which the models were trained, and `learned` is their source.
     """
 
     reference: Reference
@@ -430,15 +478,31 @@ class Opened:
     sources: Mapping[str, Source]
     settings: Settings
     progress: bool
+    train: Side | None = None
+    learned: Source | None = None
+    unread: tuple[Broken, ...] = ()
+
+    def with_train(self, source: Source | None) -> Opened:
+        """The same with the embedded training set."""
+        if source is None:
+            return self
+        embedded = self._embedded(source, "train")
+        side = side_of(embedded, "train")
+        for name, one in (("train", side), ("real", self.reference.side)):
+            if len(one) < policy.FEWEST_SAMPLES:
+                raise InvalidInputError(
+                    f"`{name}` must hold at least {policy.FEWEST_SAMPLES} samples to be compared "
+                    f"with the other part of the real data. Got {len(one)}."
+                )
+        return replace(self, train=side, learned=source, unread=embedded.broken)
 
     def embed(self, name: str) -> Embedded:
         """Features of a model's samples."""
+        return self._embedded(self.sources[name], name)
+
+    def _embedded(self, source: Source, name: str) -> Embedded:
         made = embed_with(
-            self.reference.opened,
-            self.sources[name],
-            name,
-            self.settings,
-            progress=self.progress,
+            self.reference.opened, source, name, self.settings, progress=self.progress
         )
         columns = {"real": self.reference.side.columns, name: made.features.shape[1]}
         check_same_columns(**columns)
@@ -446,7 +510,7 @@ class Opened:
 
     def pair_of(self, made: Embedded) -> Pair:
         """Features of a model's samples with the real ones."""
-        return Pair(self.reference.side, side_of(made, "generated"))
+        return Pair(self.reference.side, side_of(made, "generated"), self.train)
 
     def evaluate(self, name: str, made: Embedded) -> tuple[Evaluation, Measured]:
         """A model against the real samples."""
@@ -461,8 +525,10 @@ class Opened:
         return Context(
             settings=self.settings,
             encoder=self.reference.encoder,
-            broken={"real": self.reference.broken, "generated": made.broken},
+            broken={"real": self.reference.broken, "generated": made.broken}
+            | ({} if self.train is None else {"train": self.unread}),
             sources=Sides(self.real, self.sources[name]),
+            learned=self.learned,
             embedder=self.reference.opened,
             warnings=self.reference.warnings + form_warnings(self.real, self.sources[name]),
         )
@@ -481,7 +547,8 @@ class Opened:
             scores = {key: Score(value=value) for key, value in found.scores.items()}
             about = {"recipe": dict(found.provenance)}
             return Measured(scores=scores, provenance=about), found.curve
-        measured = measure(pair, replace(_request(settings), progress=self.progress))
+        request = _request(settings, train=pair.train is not None)
+        measured = measure(pair, replace(request, progress=self.progress))
         return measured, None if measured.curve is None else measured.curve.band
 
     def _table_warnings(self, pair: Pair) -> tuple[str, ...]:

@@ -19,7 +19,9 @@ from tradeoff._result import Result
 from tradeoff.core.curve import PRCurve
 from tradeoff.data.base import Broken
 from tradeoff.data.records import OWN_METADATA
+from tradeoff.evaluation.copied import Copied, CopiedPair
 from tradeoff.evaluation.findings import Finding
+from tradeoff.evaluation.training import TrainingOutcome
 from tradeoff.evaluation.verdict import Verdict
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain import Explanation
@@ -30,6 +32,7 @@ from tradeoff.settings import Settings
 __all__ = ["Evaluation", "SampleValues"]
 
 _EXPLANATION = "explanation.json"
+_COPIED = "copied.json"
 _SIDES = ("real", "generated")
 # What reports show of the provenance.
 _PROVENANCE: dict[str, Any] = {"samples": dict[str, int], "encoder": str, "estimator": str}
@@ -53,6 +56,7 @@ EVALUATION_FILES = (
     "evaluation.json",
     "comparison.json",
     _EXPLANATION,
+    _COPIED,
     *(f"{side}.parquet" for side in _SIDES),
 )
 """Names of the files of a result in its folder."""
@@ -176,6 +180,9 @@ class Evaluation(Paged, Result):
         explanation: What the model misses and invents, if it was asked for; in a result read from
             JSON alone, None.
         samples: Values of single samples, by side; None in a result read from JSON alone.
+        training: What the comparison with the training set establishes; None without one.
+        copied: Generated samples next to the training samples that they resemble most; None without
+            a training set, and in a result read from JSON alone.
         settings: Settings of the measurement.
         provenance: Features, weights, sizes, estimator and versions.
 
@@ -207,8 +214,8 @@ class Evaluation(Paged, Result):
         curve.precision, curve.recall, curve.overlap, curve.f_score, curve.area.
     """
 
-    _version = 6
-    _unsaved = ("samples", "explanation")
+    _version = 7
+    _unsaved = ("samples", "explanation", "copied")
 
     scores: Mapping[str, Score]
     verdict: Verdict | None
@@ -221,6 +228,13 @@ class Evaluation(Paged, Result):
     provenance: Mapping[str, Any]
     samples: Mapping[str, SampleValues] | None = None
     explanation: Explanation | None = None
+    training: TrainingOutcome | None = None
+    copied: Copied | None = None
+
+    @property
+    def copied_pairs(self) -> tuple[CopiedPair, ...]:
+        """Generated samples next to the training samples that they resemble most, at most 50."""
+        return () if self.copied is None else self.copied.pairs
 
     @property
     def precision(self) -> Score:
@@ -331,7 +345,7 @@ class Evaluation(Paged, Result):
         """Write ``evaluation.json``, and ``real.parquet`` and ``generated.parquet`` by id.
 
         If there is an explanation, it is written to ``explanation.json``, with the samples that
-        it shows.
+        it shows; closest pairs of generated and training samples to ``copied.json``.
 
         Args:
             folder: Folder of the files, created if needed. A name that ends in .html is a page, see
@@ -351,6 +365,8 @@ class Evaluation(Paged, Result):
         if self.explanation is not None:
             text = self.explanation.to_json()
             (folder / _EXPLANATION).write_text(text, encoding="utf-8")
+        if self.copied is not None:
+            (folder / _COPIED).write_text(self.copied.to_json(), encoding="utf-8")
         for side, values in (self.samples or {}).items():
             values.write_parquet(folder / f"{side}.parquet")
 
@@ -361,8 +377,16 @@ class Evaluation(Paged, Result):
         if folder.is_file():
             return cls.from_json(read_saved(folder.parent, folder.name, "an evaluation"))
         text = read_saved(folder, "evaluation.json", "an evaluation")
-        samples, explanation = read_samples(folder), read_explanation(folder)
-        return replace(cls.from_json(text), samples=samples, explanation=explanation)
+        return cls.from_json(text).completed(folder)
+
+    def completed(self, folder: Path) -> Evaluation:
+        """The result with what its folder holds besides."""
+        return replace(
+            self,
+            samples=read_samples(folder),
+            explanation=read_explanation(folder),
+            copied=_read_copied(folder),
+        )
 
 
 def also_written(text: str, path: str | Path | None) -> str:
@@ -395,6 +419,13 @@ def read_explanation(folder: Path) -> Explanation | None:
     if not (folder / _EXPLANATION).exists():
         return None
     return Explanation.from_json(read_saved(folder, _EXPLANATION, "an explanation"))
+
+
+def _read_copied(folder: Path) -> Copied | None:
+    """Closest pairs that :meth:`Evaluation.save` wrote; None if there are none."""
+    if not (folder / _COPIED).exists():
+        return None
+    return Copied.from_json(read_saved(folder, _COPIED, "closest pairs"))
 
 
 def evaluation_files(folder: Path) -> list[Path]:

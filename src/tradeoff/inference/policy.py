@@ -92,6 +92,22 @@ MOST_TIED = 0.01
 SAME_SIZE = 1.05
 """Baselines hardly change within this ratio of sizes."""
 
+# Copies of training samples.
+
+PERMUTATIONS = 1999
+"""Labels that are drawn: with the observed ones 2,000, of which 5% are a whole number."""
+FOUND = 0.8
+"""Probability with which a share of copies that is called detectable is found: as of controls."""
+COPY_RATIO = 1 / 3
+"""A copy is so many times closer to its real sample than to any other: then that sample is more
+than twice as far from all other real samples as from the copy (triangle inequality)."""
+SAME_RATIO = 0.1
+"""The same ratio for near-duplicates among real samples: chance has 1% of them in two columns."""
+NOT_EXCHANGEABLE = 0.001
+"""Level at which training and held-out samples are tested for a difference."""
+OFTEN = 5
+"""Votes for one training sample from which on it is listed."""
+
 # Explanations and filters.
 
 CLEAR_FACTOR = 5.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from tradeoff._sides import Sides
 from tradeoff.inference import policy
 from tradeoff.inference.shares import normal_quantile, wilson_interval
+from tradeoff.metrics import memorization
 from tradeoff.metrics.family import Measured, Request
 from tradeoff.metrics.score import Baseline, Score
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["measure", "near_copies"]
 
+_NEAR = ("copies.owed_to_training", "copies.near_training")
 _MOST = 5000  # samples of a side that are looked at
 
 
@@ -30,6 +33,11 @@ def measure(pair: Pair, request: Request) -> Measured:
     Repeats are counted among as many samples of each side, since their share grows with the number
     of samples.
     """
+    near = [key for key in request.keys if key in _NEAR]
+    if near:
+        rest = [key for key in request.keys if key not in _NEAR]
+        of_near = memorization.measure(pair, replace(request, keys=tuple(near)))
+        return of_near | measure(pair, replace(request, keys=tuple(rest))) if rest else of_near
     real, made = (side.keys for side in pair)
     of_real = np.isin(made, real)
     size = min(real.size, made.size)
@@ -40,6 +48,11 @@ def measure(pair: Pair, request: Request) -> Measured:
         "copies.within": _within(alike, normal_quantile(request.level)),
     }
     values = {"copies.of_real": of_real, "copies.within": is_repeated(made)}
+    if pair.train is not None:
+        values["copies.of_training"] = np.isin(made, pair.train.keys)
+        expected = min(float(of_real.mean()) * len(pair.train) / real.size, 1.0)
+        score = _of_real(values["copies.of_training"], request.level)
+        found["copies.of_training"] = replace(score, expected=expected)
     return Measured(
         scores={key: found[key] for key in request.keys},
         values=Sides({}, {key: values[key] for key in request.keys}),

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from tradeoff._extras import import_extra
@@ -21,7 +22,9 @@ from tradeoff.curves.views import SeenView, seen_views
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
 from tradeoff.inference.losses import Losses
+from tradeoff.inference.randomization import Owed
 from tradeoff.inference.shares import normal_quantile
+from tradeoff.metrics.neighbors.parts import NearestReal
 from tradeoff.metrics.registry import FAMILIES, find_metric
 from tradeoff.metrics.score import Baseline, Score
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Measured",
     "MeasuredCurve",
+    "MeasuredTraining",
     "Request",
     "baseline_of",
     "check_families",
@@ -118,6 +122,25 @@ class MeasuredCurve(Result):
         return cls(estimate=estimate, band=band, losses=losses, **more)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeasuredTraining(Result):
+    """How generated samples relate to the training set and to held-out samples.
+
+    Args:
+        owed: Share of the samples that owe their closeness to the training set.
+        close: The same of those that are closer than real samples come to one another.
+        nearest: The nearest real samples of each generated one, in both parts.
+        is_close: Whether each generated sample is that close to a real one, shape (n,).
+        duplicates: Share of held-out samples that are near-duplicates of a training sample.
+    """
+
+    owed: Owed
+    close: Owed
+    nearest: NearestReal
+    is_close: npt.NDArray[np.bool_]
+    duplicates: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measured(Result):
     """What one or several families measured.
@@ -128,6 +151,7 @@ class Measured(Result):
         provenance: How they were measured.
         curve: The curve, if it was asked for.
         has_few_values: Whether a side repeats so few samples that a curve cannot be estimated.
+        training: The comparison with the training set, if it was asked for.
 
     Example:
         >>> from tradeoff.metrics import Measured, Score
@@ -140,6 +164,7 @@ class Measured(Result):
     provenance: Mapping[str, Any] = field(default_factory=dict)
     curve: MeasuredCurve | None = None
     has_few_values: bool = False
+    training: MeasuredTraining | None = None
 
     def __or__(self, other: Measured) -> Measured:
         """Both together."""
@@ -152,6 +177,7 @@ class Measured(Result):
             provenance={**self.provenance, **other.provenance},
             curve=self.curve if other.curve is None else other.curve,
             has_few_values=self.has_few_values or other.has_few_values,
+            training=self.training if other.training is None else other.training,
         )
 
 

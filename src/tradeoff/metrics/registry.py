@@ -35,6 +35,7 @@ class Metric:
         fewest_ranks: The same in multiples of k + 1, for metrics of neighbors.
         needs_real: Whether it has no baseline if there are more generated than real samples, since
             parts of the real samples would be too small.
+        needs_train: Whether it is measured only if the training set is given.
 
     Example:
         >>> from tradeoff.metrics import Metric
@@ -52,6 +53,7 @@ class Metric:
     fewest_real: int = 1
     fewest_ranks: int = 0
     needs_real: bool = False
+    needs_train: bool = False
 
     @property
     def family(self) -> str:
@@ -291,9 +293,68 @@ FAMILIES: Registry[Family] = Registry(
                     side="generated",
                     expected=f"{_OF_COPIES}copies_within",
                 ),
+                Metric(
+                    "copies.owed_to_training",
+                    "generated samples that owe their closeness to the training set",
+                    "lower",
+                    needs_train=True,
+                ),
+                Metric(
+                    "copies.of_training",
+                    "generated samples identical to a training sample",
+                    "lower",
+                    side="generated",
+                    needs_train=True,
+                ),
+                Metric(
+                    "copies.near_training",
+                    "generated samples closer to a training sample than real ones to one another",
+                    "lower",
+                    side="generated",
+                    needs_train=True,
+                ),
             ),
             by_default=True,
             sees_all=True,
+        ),
+        Family(
+            "training",
+            "tradeoff.metrics.memorization:measure",
+            (
+                Metric(
+                    "training.c_t",
+                    "data-copying statistic of Meehan et al. 2020; far below 0 if samples copy",
+                    "neither",
+                    (-math.inf, math.inf),
+                    needs_train=True,
+                ),
+                Metric(
+                    "training.authenticity",
+                    "authenticity of Alaa et al. 2022, against the training set",
+                    side="generated",
+                    needs_train=True,
+                ),
+                Metric(
+                    "training.fld_gap",
+                    "generalization gap of FLD, Jiralerspong et al. 2023; below 0 if overfitted",
+                    "neither",
+                    (-math.inf, math.inf),
+                    needs_train=True,
+                ),
+                Metric(
+                    "training.distance",
+                    "median distance to the closest training record (DCR)",
+                    "neither",
+                    _UNBOUNDED,
+                    needs_train=True,
+                ),
+                Metric(
+                    "training.protection",
+                    "overfitting protection of DCR, SDMetrics; at most 1",
+                    needs_train=True,
+                ),
+            ),
+            extra=_TORCH,
         ),
     ),
 )
@@ -319,7 +380,10 @@ _USUAL_NAMES = {
 _SIMILAR_NAMES = {
     "mmd": "kernel.distance",
     "auc": "curve.area",
-    "memorization": "copies.of_real",
+    "memorization": "copies.owed_to_training",
+    "ct": "training.c_t",
+    "fld": "training.fld_gap",
+    "dcr": "training.distance",
     "duplicates": "copies.within",
 }
 """Names of similar quantities elsewhere, for suggestions only."""
@@ -379,10 +443,15 @@ def full_key(name: str) -> str:
     return same[0] if len(same) == 1 else name
 
 
-def resolve_keys(metrics: Iterable[str]) -> tuple[str, ...]:
+def resolve_keys(metrics: Iterable[str], *, train: bool | None = None) -> tuple[str, ...]:
     """Keys of metrics and families, in the order in which they are declared.
 
     Usual and short names are accepted, see `full_key`. The name of a view after ``@`` is kept.
+
+    Args:
+        metrics: Names.
+        train: Whether the training set is given; if not, what needs it is refused, and a family
+            stands for the others of its metrics. None if that is not known yet.
     """
     known, wanted = all_metrics(), dict[tuple[str, str], None]()
     for asked in metrics:
@@ -391,9 +460,16 @@ def resolve_keys(metrics: Iterable[str]) -> tuple[str, ...]:
         if name in known:
             keys = [name]
         elif name in FAMILIES:
-            keys = [metric.key for metric in FAMILIES[name].metrics if not metric.on_request]
+            every = [one for one in FAMILIES[name].metrics if not one.on_request]
+            plain = [one for one in every if train or not one.needs_train]
+            keys = [one.key for one in plain or every]
         else:
             raise InvalidInputError(_unknown(name, known))
+        if train is False and any(known[key].needs_train for key in keys):
+            raise InvalidInputError(
+                f"`{asked}` compares with the training set: pass `train` (--train PATH), with "
+                "held-out data as `real`."
+            )
         if view and FAMILIES[keys[0].partition(".")[0]].sees_all:
             raise InvalidInputError(
                 f"`{asked}` cannot be measured in one view: `{name}` sees all views at once. Write "

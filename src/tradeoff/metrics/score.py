@@ -65,14 +65,16 @@ class Score(Result):
     def text(self) -> str:
         """The value with its limits as text."""
         limits = self.interval_text
-        if limits and self.low is None:
+        if limits and (self.low is None or self.high is None):
             limits = f"({limits})"
         return f"{self.value_text} {limits}".rstrip()
 
     @property
     def interval_text(self) -> str:
         """The limits as text; empty without any, and where the upper one alone is 1 or more."""
-        if self.high is None or (self.low is None and self.high >= 1.0):
+        if self.high is None:
+            return f"at least {number(math.floor(self.low * 1000) / 1000)}" if self.low else ""
+        if self.low is None and self.high >= 1.0:
             return ""
         if self.low is None:
             return f"at most {number(math.ceil(self.high * 1000 - 1e-9) / 1000)}"

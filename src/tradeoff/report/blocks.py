@@ -13,6 +13,7 @@ from tradeoff.report.text import (
     HEADER,
     advice_of,
     comparison_notes_of,
+    exact_of,
     leaderboard_of,
     notes_of,
     rows_of,
@@ -107,8 +108,8 @@ def _is_filled(block: Block) -> bool:
 
 def _evaluation_blocks(evaluation: Evaluation, page: str, verbose: bool) -> Iterator[Block]:
     yield Sentences("", verdict_of(evaluation), is_fault=bool(evaluation.findings))
-    if verbose and evaluation.verdict is not None:
-        yield Sentences("Exactly", evaluation.verdict.exact)
+    if verbose:
+        yield Sentences("Exactly", exact_of(evaluation))
         header, rows = views_of(evaluation)
         if rows:
             yield Table("What each view shows alone", header, rows)

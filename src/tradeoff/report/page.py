@@ -42,6 +42,7 @@ from tradeoff.report.headline import (
 from tradeoff.report.lists import list_of
 from tradeoff.report.text import (
     HEADER,
+    exact_of,
     leaderboard_of,
     named_advice_of,
     notes_of,
@@ -71,6 +72,8 @@ _ADVISED = {
     "recall lost": "missed",
     "no overlap": "missed",
     "proportions": "classes",
+    "copies": "copied",
+    "depends on its training set": "copied",
 }
 """Sections that show what advice is about, by the name of the finding."""
 
@@ -280,7 +283,7 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
     return {
         "headline": headline_of(shown),
         "next": _next(shown),
-        "exact": evaluation.verdict.exact if evaluation.verdict else (),
+        "exact": exact_of(evaluation),
         "subtitle": title_of(evaluation),
         "cards": cards_of(evaluation),
         "sections": [
@@ -303,7 +306,8 @@ def _without_samples(evaluation: Evaluation) -> Evaluation:
         evaluation,
         explanation=explanation,
         verdict=verdict,
-        findings=findings_of(verdict, evaluation.scores),
+        findings=findings_of(verdict, evaluation.scores, evaluation.training),
+        copied=None,
         broken={},
     )
 
@@ -316,6 +320,7 @@ def _next(evaluation: Evaluation) -> list[dict[str, Any]]:
         "missed": explanation and explanation.missed,
         "invented": explanation and explanation.invented,
         "classes": explanation and explanation.classes,
+        "copied": evaluation.copied_pairs,
     }
     titles = {one.name: one.title for one in SECTIONS}
     for name, advice in named_advice_of(evaluation):
@@ -331,6 +336,31 @@ def _next(evaluation: Evaluation) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+@section("copied", "Closest training samples")
+def _copied(evaluation: Evaluation) -> dict[str, Any] | None:
+    found = evaluation.copied
+    if found is None or not found.pairs:
+        return None
+    shown = [pair for pair in found.pairs if pair.generated.image or pair.generated.text]
+    return {
+        "shown": shown,
+        "has_images": all(pair.generated.image and pair.training.image for pair in shown),
+        "rows": [
+            (
+                pair.generated.id,
+                pair.training.id,
+                pair.held_out.id,
+                f"{pair.distance:.3g}",
+                f"{pair.to_held_out:.3g}",
+                f"{pair.ratio:.2f}",
+                f"{pair.votes:,}",
+            )
+            for pair in found.pairs
+        ],
+        "often": found.often[0].votes if found.often else 0,
+    }
 
 
 @section("missed", "What it misses")
@@ -400,6 +430,8 @@ def _scores(evaluation: Evaluation) -> dict[str, Any]:
 
 def _shows_samples(evaluation: Evaluation) -> bool:
     found = evaluation.explanation
+    if evaluation.copied_pairs:
+        return True
     if found is None:
         return False
     return bool(found.closest) or any(

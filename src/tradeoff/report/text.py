@@ -18,6 +18,7 @@ __all__ = [
     "HEADER",
     "advice_of",
     "comparison_notes_of",
+    "exact_of",
     "leaderboard_of",
     "named_advice_of",
     "notes_of",
@@ -51,16 +52,27 @@ def title_of(*evaluations: Evaluation) -> str:
         f"{found[0]:,}{f' to {found[-1]:,}' if len(found) > 1 else ''} {side}"
         for side, found in counts.items()
     )
+    train = f", {about['train']:,} training samples" if "train" in about else ""
     by = f"estimator {about['estimator']}" if protocol is None else f"protocol {protocol}"
     names = str(about["encoder"]).split(" + ")
     seen_by = f"encoder {names[0]}" if len(names) == 1 else f"views {', '.join(names)}"
-    return f"{sizes} samples, {seen_by}, {by}"
+    return f"{sizes} samples{train}, {seen_by}, {by}"
 
 
 def verdict_of(evaluation: Evaluation) -> list[str]:
     """What the numbers mean, the most important first: a sentence each."""
-    found = list(evaluation.verdict.sentences) if evaluation.verdict else []
+    verdict, training = evaluation.verdict, evaluation.training
+    found = list(verdict.sentences) if verdict else []
+    if training is not None:
+        is_worst = training.faults and (verdict is None or verdict.name == "nothing found")
+        found = [*training.sentences, *found] if is_worst else [*found, *training.sentences]
     return found + [f.sentence for f in evaluation.findings if f.sentence not in found]
+
+
+def exact_of(evaluation: Evaluation) -> tuple[str, ...]:
+    """The exact statements behind the sentences."""
+    parts = (evaluation.verdict, evaluation.training)
+    return tuple(sentence for one in parts if one is not None for sentence in one.exact)
 
 
 def rows_of(evaluation: Evaluation) -> list[tuple[str, ...]]:

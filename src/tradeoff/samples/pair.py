@@ -83,7 +83,7 @@ class Side(Result):
     """Samples of one side.
 
     Args:
-        name: "real" or "generated", for messages.
+        name: "real", "generated" or "train", for messages.
         features: One row per sample, of any precision, shape (n, d); a read-only view, not a copy,
             so that an array must not change while it is measured.
         ids: Name of each sample; empty if they have none.
@@ -252,8 +252,9 @@ class Pair(Result):
     """Real and generated samples with the same columns.
 
     Args:
-        real: Samples of real data.
+        real: Samples of real data; with a training set, samples that were held out from it.
         generated: Samples of a model.
+        train: Real samples on which the model was trained; None if they are not known.
 
     Example:
         >>> import numpy as np
@@ -265,6 +266,7 @@ class Pair(Result):
 
     real: Side
     generated: Side
+    train: Side | None = None
 
     @classmethod
     def of(
@@ -272,17 +274,21 @@ class Pair(Result):
         *,
         real: Any,
         generated: Any,
+        train: Any = None,
         real_groups: Sequence[object] | None = None,
         generated_groups: Sequence[object] | None = None,
+        train_groups: Sequence[object] | None = None,
         views: Mapping[str, int] | None = None,
     ) -> Pair:
-        """Check features of both sides."""
-        pair = cls(
+        """Check features of both sides, and of the training set if it is given."""
+        sides = [
             Side.of("real", real, groups=real_groups, views=views),
             Side.of("generated", generated, groups=generated_groups, views=views),
-        )
-        check_same_columns(**{side.name: side.columns for side in pair})
-        return pair
+        ]
+        if train is not None:
+            sides.append(Side.of("train", train, groups=train_groups, views=views))
+        check_same_columns(**{side.name: side.columns for side in sides})
+        return cls(*sides)
 
     def __iter__(self) -> Iterator[Side]:
         return iter((self.real, self.generated))
@@ -299,12 +305,16 @@ class Pair(Result):
 
     def view(self, name: str) -> Pair:
         """Both sides as one view sees them."""
-        return Pair(self.real.view(name), self.generated.view(name))
+        return Pair(
+            self.real.view(name),
+            self.generated.view(name),
+            None if self.train is None else self.train.view(name),
+        )
 
     @property
     def first(self) -> Pair:
         """Both sides as the first view sees them; the pair itself if there is one view."""
-        return Pair(self.real.first, self.generated.first) if len(self.views) > 1 else self
+        return self.view(self.views[0].name) if len(self.views) > 1 else self
 
     @property
     def sizes(self) -> dict[str, int]:

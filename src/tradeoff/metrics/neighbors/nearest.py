@@ -1,4 +1,4 @@
-"""Exact nearest neighbors of points within their own set."""
+"""Exact nearest neighbors of points, within their own set and in another one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tradeoff.metrics.neighbors.screen import Tiles
     from tradeoff.metrics.neighbors.tiles import Tile
 
-__all__ = ["OwnNeighbors", "nearest_in_own_set", "own_neighbors"]
+__all__ = ["OwnNeighbors", "nearest_in_other_set", "nearest_in_own_set", "own_neighbors"]
 
 _PENDING = 2**20
 
@@ -123,7 +123,7 @@ def nearest_in_own_set(
         Squared distances, shape (n, ranks), and the indices of the nearest points up to the last
         rank, shape (n, last rank). Ties go to the lower index.
     """
-    search = _Search(tiles, ranks)
+    search = _Search(tiles, tiles, ranks)
     # Distances are symmetric: to the right of each tile on the diagonal lies all that is left.
     places = [(cut, cut) for cut in tiles.cuts()]
     places += [(rows, c) for rows, _ in places for c in tiles.cuts(WIDE * tiles.size, rows.stop)]
@@ -137,18 +137,44 @@ def nearest_in_own_set(
     return search.finish()
 
 
+def nearest_in_other_set(
+    x: Tiles, y: Tiles, ranks: int, *, label: str, progress: bool
+) -> tuple[Tensor, Tensor]:
+    """Exact squared distances to the nearest points of another set, and which ones they are.
+
+    Args:
+        x: Points whose neighbors are searched.
+        y: Points among which they are searched, on the same screen.
+        ranks: Number of neighbors, at most the number of those points.
+        label: Label of the progress line.
+        progress: Whether to show a progress line.
+
+    Returns:
+        Squared distances, ascending, and indices, shapes (n, ranks). Ties go to the lower index.
+    """
+    search = _Search(x, y, range(1, ranks + 1))
+    places = [(rows, columns) for rows in x.cuts() for columns in y.cuts(WIDE * y.size)]
+    for tile in products(x, y, places, label, progress=progress):
+        if tile.columns.start == 0:
+            search.add(tile.below(search.first_bound(tile)))
+            search.tighten()  # all other tiles of these rows need the bound
+        else:
+            search.add(tile.below(search.bound[tile.rows]))
+    return search.finish()
+
+
 class _Search:
-    """Running nearest neighbors of every row.
+    """Running nearest neighbors of every row among the points of a set, its own or another one.
 
     New pairs are collected in `fresh`, tighten the upper bounds in batches and then wait in
     `pending`, which is compacted when it grows too long.
     """
 
-    def __init__(self, tiles: Tiles, ranks: Sequence[int]) -> None:
-        self.tiles, self.ranks = tiles, list(ranks)
+    def __init__(self, x: Tiles, y: Tiles, ranks: Sequence[int]) -> None:
+        self.x, self.y, self.ranks = x, y, list(ranks)
         self.nearest = self.ranks[-1]
-        n = len(tiles.points)
-        self.uppers = tiles.norms.new_full((n, self.nearest), math.inf)
+        n = len(x.points)
+        self.uppers = x.norms.new_full((n, self.nearest), math.inf)
         self.pending: list[Pairs] = []
         self.fresh: list[Pairs] = []
         self.waiting = self.unused = 0
@@ -160,13 +186,13 @@ class _Search:
         return self.uppers[:, -1]
 
     def first_bound(self, tile: Tile) -> Tensor:
-        """The same bound from one tile on the diagonal alone, before any pair was added."""
-        norms = self.tiles.norms[tile.rows]
-        if len(norms) <= self.nearest:
+        """The same bound from the first tile of the rows alone, before any pair was added."""
+        norms, others = self.x.norms[tile.rows], self.y.norms[tile.columns]
+        if len(others) <= self.nearest:
             return self.bound[tile.rows]
         probable = tile.products[: len(norms)].topk(self.nearest, largest=False, sorted=False)
-        norms = norms[:, None] + norms[probable.indices]
-        return self.tiles.screen.bounds(probable.values, norms)[1].amax(1)
+        norms = norms[:, None] + others[probable.indices]
+        return self.x.screen.bounds(probable.values, norms)[1].amax(1)
 
     def add(self, pairs: Pairs) -> None:
         """Add pairs; bounds are tightened when there are enough of them."""
@@ -181,6 +207,8 @@ class _Search:
         """Keep the smallest upper bounds of every row."""
         import torch
 
+        if not self.fresh:
+            return
         pairs = Pairs.concatenate(self.fresh)
         rows, fresh = self._smallest(pairs.rows, pairs.upper, toward=math.inf)
         self.uppers[rows] = (
@@ -196,8 +224,7 @@ class _Search:
         The neighbor of rank r lies between the r-th lower and the r-th upper bound; only pairs
         whose bounds overlap with these can be that neighbor.
         """
-        if self.fresh:
-            self.tighten()
+        self.tighten()
         pairs = Pairs.concatenate(self.pending)
         pairs = pairs[pairs.lower <= self.bound[pairs.rows]]
         rows, least = self._smallest(pairs.rows, pairs.lower, toward=-math.inf)
@@ -208,8 +235,9 @@ class _Search:
             low, high = lowers[pairs.rows, r - 1], self.uppers[pairs.rows, r - 1]
             unclear |= (pairs.lower <= high) & (pairs.upper >= low)
         unclear &= pairs.lower < pairs.upper
-        points = self.tiles.points
-        exact = exact_squares(points, pairs.rows[unclear], points, pairs.columns[unclear])
+        exact = exact_squares(
+            self.x.points, pairs.rows[unclear], self.y.points, pairs.columns[unclear]
+        )
         pairs.lower[unclear] = pairs.upper[unclear] = exact
         # Sorted by column first, so that ties of distance go to the lower index.
         pairs = pairs[pairs.columns.argsort(stable=True)]
@@ -219,7 +247,7 @@ class _Search:
 
     def _smallest(self, rows: Tensor, values: Tensor, *, toward: float) -> tuple[Tensor, Tensor]:
         """Smallest values by row, on the scale of products, where single precision suffices."""
-        scale = self.tiles.screen.scale**2
+        scale = self.x.screen.scale**2
         touched, values = smallest(rows, values * scale, self.nearest, toward=toward)
         return touched, values / scale
 
