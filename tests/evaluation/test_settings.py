@@ -122,16 +122,7 @@ def test_files_that_cannot_be_read(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"metrics": "precision"},
-            "several metrics: write one of curve.precision, knn.prec",
-        ),
-        (
-            {"metrics": "density"},
-            "several metrics: write one of knn.density, clipped.dens",
-        ),
-        ({"metrics": "coverage"}, "knn.coverage, clipped.coverage"),
-        ({"metrics": "authenticity"}, "Did you mean `knn.authenticity`"),
+        ({"metrics": "mmd"}, "Did you mean `kernel.distance`"),
         (
             {"metrics": "beauty"},
             "Unknown metric `beauty`. Choose one of curve, frontier, knn",

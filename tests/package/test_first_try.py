@@ -159,8 +159,9 @@ def test_scores_by_short_names_and_as_numbers():
     result = evaluate(X, Y, **QUICK)
     assert result["precision"] is result["curve.precision"]
     assert float(result["recall"]) == result["curve.recall"].value
-    with pytest.raises(InvalidInputError, match=r"`density` was not measured.*knn.density"):
-        result["density"]
+    assert result["density"] is result["knn.density"]
+    with pytest.raises(InvalidInputError, match=r"`fid` was not measured.*knn.density"):
+        result["fid"]
 
 
 def test_a_result_as_a_dictionary_and_a_data_frame():

@@ -31,6 +31,8 @@ from tradeoff.curves.views import SeenView
 from tradeoff.data import Broken
 from tradeoff.embedding.embed import Embedded
 from tradeoff.evaluation import Finding, Reference, SampleValues
+from tradeoff.evaluation.copied import Copied, CopiedPair
+from tradeoff.evaluation.training import TrainingOutcome
 from tradeoff.evaluation.verdict import Outcome
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain.result import (
@@ -45,8 +47,10 @@ from tradeoff.explain.result import (
 )
 from tradeoff.goals import Above, Below, Best
 from tradeoff.inference.losses import Balance, Loss
+from tradeoff.inference.randomization import Owed, Votes
 from tradeoff.metrics import Measured, Score
-from tradeoff.metrics.family import MeasuredCurve
+from tradeoff.metrics.family import MeasuredCurve, Request, measure
+from tradeoff.metrics.memorization import OWED
 from tradeoff.metrics.moments import Moments, PartScores
 from tradeoff.metrics.neighbors import OwnNeighbors, SupportScore, own_neighbors
 from tradeoff.ratio import reliability
@@ -169,12 +173,31 @@ MISSED = GroupedLoss(
         ),
     ),
 )
+OWED_SHARE = Owed(value=0.05, at_least=0.03, p_value=0.001, detectable=0.01)
+COPIED_PAIR = CopiedPair(
+    generated=PREVIEW,
+    training=PREVIEW,
+    held_out=PREVIEW,
+    distance=0.1,
+    to_held_out=2.0,
+    ratio=0.05,
+    votes=1,
+)
+
+
+def measured_training():
+    pair = Pair.of(**BOTH, train=RNG.normal(size=(60, 2)))
+    return measure(pair, Request(keys=(OWED,), progress=False)).training
+
+
 MAKE = {
     "AcceptanceRule": lambda: AcceptanceRule.from_log_ratios([-np.inf, 0.0, 1.0], budget=1.1),
     "Accounting": lambda: Accounting(draws=10, accepted=3, warnings=(LONG, "two")),
     "Broken": lambda: Broken("id", LONG),
     "Comparison": comparison,
     "Control": lambda: diagnosis().controls[0],
+    "Copied": lambda: Copied(pairs=(COPIED_PAIR,)),
+    "CopiedPair": lambda: COPIED_PAIR,
     "CountedCurve": lambda: CountedCurve.of(counts(), {"plan": "a"}),
     "CurveComparison": lambda: compare_curves(estimate(), pr_curve(**BOTH, **FAST)),
     "CurveEstimate": estimate,
@@ -203,7 +226,19 @@ MAKE = {
     "Outcome": lambda: Outcome(
         value=0.7, losses=(Loss(factor=3.0, at_least=0.2),), enough=300, groups=(LONG, "two")
     ),
+    "TrainingOutcome": lambda: TrainingOutcome(
+        samples=100, owed=OWED_SHARE, close=OWED_SHARE, gain=0.1, duplicates=0.02, often=3
+    ),
     "View": lambda: View("pixels", 0, 2),
+    "Votes": lambda: Votes(
+        closeness=np.array([0.1]),
+        sample=np.array([0]),
+        unit=np.array([0]),
+        weight=np.array([1.0]),
+        is_training=np.array([True]),
+        units=10,
+        training=5,
+    ),
     "Verdict": lambda: evaluation().verdict,
     "Diagnosis": diagnosis,
     "Difference": lambda: Difference(
@@ -227,7 +262,11 @@ MAKE = {
         curve=MeasuredCurve.of(estimate()),
     ),
     "MeasuredCurve": lambda: MeasuredCurve.of(estimate(), certificate=estimate().curve),
+    "MeasuredTraining": measured_training,
+    "NearestOfPart": lambda: measured_training().nearest.train,
+    "NearestReal": lambda: measured_training().nearest,
     "Moments": lambda: Moments.of(REAL),
+    "Owed": lambda: OWED_SHARE,
     "OwnNeighbors": lambda: own_neighbors(REAL, ranks=2, progress=False),
     "PRCurve": lambda: estimate().with_band(),
     "Pair": lambda: Pair.of(**BOTH),

@@ -23,12 +23,15 @@ from tradeoff.sampling import plan_budget  # noqa: E402
 pytestmark = pytest.mark.torch
 RNG = np.random.default_rng(0)
 REAL, OTHER = RNG.normal(size=(400, 2)), np.abs(RNG.normal(size=(400, 2)))
+TRAIN = RNG.normal(size=(300, 2))
 OPTIONS = {"estimator": "gaussians", "diagnose": False, "progress": False}
 
 
 @pytest.fixture(scope="module")
 def result():
-    return evaluate(real=REAL, generated=OTHER, metrics=tuple(all_metrics()), **OPTIONS)
+    return evaluate(
+        real=REAL, generated=OTHER, train=TRAIN, metrics=tuple(all_metrics()), **OPTIONS
+    )
 
 
 def test_results_hold_the_keys_of_the_registry(result):

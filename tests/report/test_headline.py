@@ -32,6 +32,7 @@ def evaluation(precision=None, recall=None, explanation=None, findings=(), diffe
     return SimpleNamespace(
         verdict=verdict,
         explanation=explanation,
+        training=None,
         findings=findings,
         settings=SimpleNamespace(level=0.95),
         provenance={},
@@ -100,7 +101,7 @@ def test_another_fault_is_not_hidden_behind_nothing_found():
 
 
 def test_without_a_verdict_the_headline_says_so():
-    found = headline_of(SimpleNamespace(verdict=None, findings=(), explanation=None))
+    found = headline_of(SimpleNamespace(verdict=None, training=None, findings=(), explanation=None))
     assert "no reliable curve" in found.title
 
 

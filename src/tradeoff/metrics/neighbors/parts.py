@@ -11,16 +11,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
+from tradeoff._result import Result
+from tradeoff._validation import FloatArray
 from tradeoff.metrics.neighbors.nearest import nearest_in_other_set
 from tradeoff.metrics.neighbors.points import exact_squares, points_of
 from tradeoff.metrics.neighbors.screen import tiles_of
 from tradeoff.metrics.neighbors.tiles import WIDE, products
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from tradeoff._validation import FloatArray
     from tradeoff.metrics.neighbors.screen import Tiles
     from tradeoff.samples import Side
 
@@ -30,7 +30,7 @@ _LABEL = "nearest real samples"
 
 
 @dataclass(frozen=True, eq=False)
-class NearestOfPart:
+class NearestOfPart(Result):
     """The nearest samples of one part of the real data, of each generated sample.
 
     Args:
@@ -50,7 +50,7 @@ class NearestOfPart:
 
 
 @dataclass(frozen=True, eq=False)
-class NearestReal:
+class NearestReal(Result):
     """The nearest real samples of each generated one, in both parts.
 
     Args:
