@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 
-__all__ = ["in_percent", "printable"]
+__all__ = ["in_percent", "percent", "percent_up", "printable"]
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # Control characters, invisible format characters (which include the overrides of direction), lone
@@ -23,6 +24,20 @@ def in_percent(level: float) -> str:
         ('95%', '99.9%')
     """
     return f"{100.0 * level:.10g}%"
+
+
+def percent(share: float) -> str:
+    """A lower limit, rounded down."""
+    digits = 0 if share >= 0.1 else 1 if share >= 0.001 else 2
+    scale = 10.0 ** (digits + 2)
+    return f"{math.floor(share * scale + 1e-9) / scale:.{digits}%}"
+
+
+def percent_up(share: float) -> str:
+    """An upper limit, rounded up."""
+    digits = 0 if 0.1 <= share <= 0.99 else 1
+    scale = 10.0 ** (digits + 2)
+    return f"{math.ceil(share * scale - 1e-9) / scale:.{digits}%}"
 
 
 def printable(text: str) -> str:

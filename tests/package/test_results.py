@@ -58,6 +58,7 @@ from tradeoff.samples import Pair, Side, View
 from tradeoff.sampling import Accounting, filter_pool, plan_budget
 from tradeoff.sampling.sampled import Sampled
 from tradeoff.sequential.questions import Decision, Look
+from tradeoff.tables import BrokenOrder, ColumnDifference, PairDifference, TableReport
 
 pytestmark = pytest.mark.torch  # some results need it
 
@@ -173,6 +174,19 @@ MISSED = GroupedLoss(
         ),
     ),
 )
+COLUMN = ColumnDifference(
+    name="kind",
+    value=0.3,
+    at_least=0.2,
+    statistic=0.3,
+    cells=("a", "b"),
+    real=(0.5, 0.5),
+    generated=(1.0, 0.0),
+    never=(("b", 0.4),),
+)
+PAIR_OF_COLUMNS = PairDifference(
+    first="x", second="y", value=0.3, at_least=0.2, real=0.7, generated=0.0
+)
 OWED_SHARE = Owed(value=0.05, at_least=0.03, p_value=0.001, detectable=0.01)
 COPIED_PAIR = CopiedPair(
     generated=PREVIEW,
@@ -226,6 +240,10 @@ MAKE = {
     "Outcome": lambda: Outcome(
         value=0.7, losses=(Loss(factor=3.0, at_least=0.2),), enough=300, groups=(LONG, "two")
     ),
+    "BrokenOrder": lambda: BrokenOrder(smaller="a", larger="b", broken=0.1, at_least=0.08),
+    "ColumnDifference": lambda: COLUMN,
+    "PairDifference": lambda: PAIR_OF_COLUMNS,
+    "TableReport": lambda: TableReport(columns=(COLUMN,), pairs=(PAIR_OF_COLUMNS,)),
     "TrainingOutcome": lambda: TrainingOutcome(
         samples=100, owed=OWED_SHARE, close=OWED_SHARE, gain=0.1, duplicates=0.02, often=3
     ),

@@ -36,6 +36,7 @@ PUBLIC_MODULES = (
     "tradeoff.ratio",
     "tradeoff.report",
     "tradeoff.samples",
+    "tradeoff.tables",
     "tradeoff.sampling",
     "tradeoff.sequential",
     "tradeoff.settings",

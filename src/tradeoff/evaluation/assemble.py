@@ -25,6 +25,7 @@ from tradeoff.evaluation.verdict import verdict_of
 from tradeoff.explain.classes import lost_classes
 from tradeoff.explain.explain import explain_pair
 from tradeoff.features import Views
+from tradeoff.features.table import TableEncoder
 from tradeoff.inference import policy
 from tradeoff.metrics.curve import curve_scores
 from tradeoff.metrics.family import Measured, MeasuredCurve
@@ -34,6 +35,7 @@ from tradeoff.metrics.registry import resolve_keys
 from tradeoff.metrics.score import Score
 from tradeoff.provenance import software_versions
 from tradeoff.samples import Pair, Side
+from tradeoff.tables import compare_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,10 +45,11 @@ if TYPE_CHECKING:
     from tradeoff.data.base import Broken, Source
     from tradeoff.settings import Settings
 
-__all__ = ["EXPLAINING", "FRECHET", "Context", "assemble_counted", "assemble_measured"]
+__all__ = ["COLUMNS", "EXPLAINING", "FRECHET", "Context", "assemble_counted", "assemble_measured"]
 
 FRECHET = "frechet.distance"
 EXPLAINING = "finding groups"
+COLUMNS = "comparing columns"
 _SIDES = Sides._fields
 
 
@@ -97,6 +100,12 @@ def assemble_measured(
     estimate = None if measured.curve is None else measured.curve.estimate
     looked_at = (pair, estimate) if isinstance(estimate, CurveEstimate) else None
     found = _assembled(context, measured, curve, pair.sizes, pair.columns, samples, looked_at, pair)
+    if isinstance(context.embedder, TableEncoder) and context.settings.protocol is None:
+        with step(COLUMNS):
+            level, seed = context.settings.level, context.settings.seed
+            report = compare_columns(pair, context.embedder, level=level, seed=seed)
+        findings = findings_of(found.verdict, found.scores, table=report)
+        found = replace(found, table=report, findings=findings)
     return found if measured.training is None else _with_training(found, context, pair, measured)
 
 
@@ -122,7 +131,7 @@ def _with_training(
         scores=scores,
         training=outcome,
         copied=copied,
-        findings=findings_of(evaluation.verdict, evaluation.scores, outcome),
+        findings=findings_of(evaluation.verdict, evaluation.scores, outcome, evaluation.table),
         warnings=evaluation.warnings + training_warnings(outcome),
         provenance={**evaluation.provenance, "train": outcome.samples},
     )

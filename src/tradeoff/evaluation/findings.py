@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
-from tradeoff.evaluation.verdict import percent
+from tradeoff._text import percent
 from tradeoff.inference import policy
 from tradeoff.metrics.copies import near_copies
 from tradeoff.protocols import PROTOCOLS
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tradeoff.metrics.score import Score
     from tradeoff.samples import Pair
     from tradeoff.settings import Settings
+    from tradeoff.tables import TableReport
 
 __all__ = [
     "Finding",
@@ -45,7 +46,7 @@ class Finding(Result):
 
     Args:
         name: No overlap, precision lost, recall lost, proportions, difference, contradiction,
-            memorized, repeats itself, copies, depends on its training set or overfits.
+            memorized, repeats itself, copies, depends on its training set, overfits or columns.
         sentence: What was found.
         advice: What to do next.
 
@@ -61,12 +62,18 @@ class Finding(Result):
 
 
 def findings_of(
-    verdict: Verdict | None, scores: Mapping[str, Score], training: TrainingOutcome | None = None
+    verdict: Verdict | None,
+    scores: Mapping[str, Score],
+    training: TrainingOutcome | None = None,
+    table: TableReport | None = None,
 ) -> tuple[Finding, ...]:
     """What is wrong with a model, as far as it is established; without a curve, by neighbors."""
     found = [*_losses(verdict), *_by_neighbors(verdict, scores)]
     for name, sentence in ({} if training is None else training.faults).items():
         found.append(Finding(name, sentence, _TRAINING_ADVICE[name]))
+    if table is not None and table.sentences:
+        advice = "look at the columns and pairs that differ (--report page.html)."
+        found.append(Finding("columns", table.sentences[0], advice))
     for key, name, words, advice in (
         (
             "copies.of_real",

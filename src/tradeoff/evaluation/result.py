@@ -28,6 +28,7 @@ from tradeoff.explain import Explanation
 from tradeoff.metrics.registry import full_key
 from tradeoff.metrics.score import Score
 from tradeoff.settings import Settings
+from tradeoff.tables import TableReport
 
 __all__ = ["Evaluation", "SampleValues"]
 
@@ -183,6 +184,8 @@ class Evaluation(Paged, Result):
         training: What the comparison with the training set establishes; None without one.
         copied: Generated samples next to the training samples that they resemble most; None without
             a training set, and in a result read from JSON alone.
+        table: What is established of single columns and pairs of columns; None if the samples are
+            no rows of a table.
         settings: Settings of the measurement.
         provenance: Features, weights, sizes, estimator and versions.
 
@@ -230,6 +233,7 @@ class Evaluation(Paged, Result):
     explanation: Explanation | None = None
     training: TrainingOutcome | None = None
     copied: Copied | None = None
+    table: TableReport | None = None
 
     @property
     def copied_pairs(self) -> tuple[CopiedPair, ...]:

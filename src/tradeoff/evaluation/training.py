@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from tradeoff._result import Result
+from tradeoff._text import percent, percent_up
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
 from tradeoff.curves.repeats import Repeats
-from tradeoff.evaluation.verdict import percent, percent_up
 from tradeoff.inference import policy
 from tradeoff.inference.randomization import Owed
 from tradeoff.samples import Pair, Side

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
-from tradeoff._text import in_percent
+from tradeoff._text import in_percent, percent, percent_up
 from tradeoff.curves.views import SeenView
 from tradeoff.inference import policy
 from tradeoff.inference.losses import Balance, Loss
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tradeoff.metrics.family import MeasuredCurve
 
-__all__ = ["Outcome", "Verdict", "percent", "rounded_factor", "rounded_inverse", "verdict_of"]
+__all__ = ["Outcome", "Verdict", "rounded_factor", "rounded_inverse", "verdict_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,20 +260,6 @@ def rounded_factor(factor: float) -> str:
 def rounded_inverse(factor: float) -> str:
     """One over a factor, rounded up."""
     return f"{math.ceil(1000 / factor - 1e-9) / 1000:.1%}".replace(".0%", "%")
-
-
-def percent(share: float) -> str:
-    """A lower limit, rounded down."""
-    digits = 0 if share >= 0.1 else 1 if share >= 0.001 else 2
-    scale = 10.0 ** (digits + 2)
-    return f"{math.floor(share * scale + 1e-9) / scale:.{digits}%}"
-
-
-def percent_up(share: float) -> str:
-    """An upper limit, rounded up."""
-    digits = 0 if 0.1 <= share <= 0.99 else 1
-    scale = 10.0 ** (digits + 2)
-    return f"{math.ceil(share * scale - 1e-9) / scale:.{digits}%}"
 
 
 def verdict_of(curve: MeasuredCurve, sizes: Mapping[str, int]) -> Verdict:

@@ -35,6 +35,9 @@ LOWEST_LEVEL = 0.5
 
 NEAR_IDENTITY = 2.0**0.5
 """Folds share training data: errors near identity vary up to twice as much (`coverage`)."""
+SHARED_PARTS = 1.15
+"""Standard errors of sets of cells that five parts choose for each other, in counted ones: between
+equal tables, 1% exceed 2.3 to 2.5 counted ones (`tables`)."""
 FEWEST_GROUPS = 8
 """Fewer groups that disagree do not tell their spread (`coverage`)."""
 POWER = 0.9

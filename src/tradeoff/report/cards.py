@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tradeoff._text import in_percent
-from tradeoff.evaluation.verdict import percent
+from tradeoff._text import in_percent, percent
 
 if TYPE_CHECKING:
     from tradeoff.evaluation import Evaluation

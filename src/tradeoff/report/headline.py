@@ -6,8 +6,7 @@ import re
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from tradeoff._text import printable
-from tradeoff.evaluation.verdict import percent
+from tradeoff._text import percent, printable
 from tradeoff.report.text import verdict_of
 
 if TYPE_CHECKING:

@@ -13,17 +13,18 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradeoff._files import check_local, check_outputs, replacing
-from tradeoff._text import in_percent, printable
+from tradeoff._text import in_percent, percent, printable
 from tradeoff._version import __version__
 from tradeoff.comparison.models import Comparison
 from tradeoff.comparison.sweep import Sweep
 from tradeoff.evaluation.findings import findings_of
-from tradeoff.evaluation.verdict import percent, rounded_factor, rounded_inverse
+from tradeoff.evaluation.verdict import rounded_factor, rounded_inverse
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.report.base import COLORS, balanced_of
 from tradeoff.report.cards import LEFT as STRIP_LEFT
 from tradeoff.report.cards import RIGHT as STRIP_RIGHT
 from tradeoff.report.cards import cards_of
+from tradeoff.report.columns import BARS, column_bars, pair_map
 from tradeoff.report.drawing import (
     LEFT,
     SIZE,
@@ -72,6 +73,7 @@ _ADVISED = {
     "recall lost": "missed",
     "no overlap": "missed",
     "proportions": "classes",
+    "columns": "columns",
     "copies": "copied",
     "depends on its training set": "copied",
 }
@@ -299,6 +301,7 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
 
 def _without_samples(evaluation: Evaluation) -> Evaluation:
     explanation, verdict = evaluation.explanation, evaluation.verdict
+    table = evaluation.table and evaluation.table.without_values()
     if explanation is not None:
         explanation = explanation.without_samples()
         verdict = verdict and verdict.named(explanation.established)
@@ -306,8 +309,9 @@ def _without_samples(evaluation: Evaluation) -> Evaluation:
         evaluation,
         explanation=explanation,
         verdict=verdict,
-        findings=findings_of(verdict, evaluation.scores, evaluation.training),
+        findings=findings_of(verdict, evaluation.scores, evaluation.training, table),
         copied=None,
+        table=table,
         broken={},
     )
 
@@ -321,6 +325,7 @@ def _next(evaluation: Evaluation) -> list[dict[str, Any]]:
         "invented": explanation and explanation.invented,
         "classes": explanation and explanation.classes,
         "copied": evaluation.copied_pairs,
+        "columns": evaluation.table and evaluation.table.columns,
     }
     titles = {one.name: one.title for one in SECTIONS}
     for name, advice in named_advice_of(evaluation):
@@ -360,6 +365,39 @@ def _copied(evaluation: Evaluation) -> dict[str, Any] | None:
             for pair in found.pairs
         ],
         "often": found.often[0].votes if found.often else 0,
+    }
+
+
+@section("columns", "Columns and pairs")
+def _columns(evaluation: Evaluation) -> dict[str, Any] | None:
+    found = evaluation.table
+    if found is None or not found.columns:
+        return None
+    return {
+        "columns": [
+            {
+                "name": printable(one.name),
+                "bars": column_bars(one.real, one.generated),
+                "cells": [printable(cell) for cell in one.cells],
+                "value": f"{one.value:.2f}",
+                "at_least": f"{one.at_least:.2f}" if one.is_established else "",
+                "statistic": f"{one.statistic:.2f}",
+            }
+            for one in found.columns
+        ],
+        "bars": BARS,
+        "map": pair_map(found.pairs),
+        "pairs": [
+            (
+                f"{printable(one.first)} and {printable(one.second)}",
+                f"{one.value:.2f}",
+                f"{one.at_least:.2f}" if one.is_established else "",
+                f"{one.real:.2f}",
+                f"{one.generated:.2f}",
+                one.change if one.is_established else "",
+            )
+            for one in found.pairs
+        ],
     }
 
 

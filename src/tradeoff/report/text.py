@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tradeoff._text import in_percent, printable
-from tradeoff.evaluation.verdict import percent_up
+from tradeoff._text import in_percent, percent_up, printable
 from tradeoff.inference import policy
 from tradeoff.metrics.registry import find_metric
 
@@ -63,6 +62,7 @@ def verdict_of(evaluation: Evaluation) -> list[str]:
     """What the numbers mean, the most important first: a sentence each."""
     verdict, training = evaluation.verdict, evaluation.training
     found = list(verdict.sentences) if verdict else []
+    found += evaluation.table.sentences if evaluation.table else ()
     if training is not None:
         is_worst = training.faults and (verdict is None or verdict.name == "nothing found")
         found = [*training.sentences, *found] if is_worst else [*found, *training.sentences]

@@ -1,0 +1,12 @@
+"""Tables: what is wrong with single columns, and with the dependence between two of them."""
+
+from tradeoff.tables.compare import compare_columns
+from tradeoff.tables.result import BrokenOrder, ColumnDifference, PairDifference, TableReport
+
+__all__ = [
+    "BrokenOrder",
+    "ColumnDifference",
+    "PairDifference",
+    "TableReport",
+    "compare_columns",
+]

@@ -1,0 +1,228 @@
+"""What is established of the columns of a table, and of pairs of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tradeoff._result import Result
+from tradeoff._text import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["BrokenOrder", "ColumnDifference", "PairDifference", "TableReport"]
+
+_NAMED = 3  # columns or pairs that a sentence names
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnDifference(Result):
+    """How one column differs between the two sides.
+
+    Args:
+        name: Name of the column.
+        value: Total variation distance that held-out rows show, between 0 and 1.
+        at_least: Lower confidence limit, which holds for all columns together; 0 if no difference
+            is established.
+        statistic: Kolmogorov-Smirnov distance of numbers, or Cramér's V of categories.
+        cells: Intervals of the column's numbers, and its most frequent values.
+        real: Share of the real rows in each cell.
+        generated: Share of the generated rows in each cell.
+        never: Categories that the model never makes, with the lower limit of their real share.
+        unknown: Categories that only the model makes, with the lower limit of their share.
+        below: Share of the real rows, at least, with numbers below the smallest generated one.
+        above: The same above the largest generated one.
+
+    Example:
+        >>> from tradeoff.tables import ColumnDifference
+        >>> ColumnDifference(
+        ...     name="island", value=0.3, at_least=0.2, statistic=0.3, cells=("Biscoe", "Dream"),
+        ...     real=(0.5, 0.5), generated=(0.8, 0.2),
+        ... ).is_established
+        True
+    """
+
+    name: str
+    value: float
+    at_least: float
+    statistic: float
+    cells: tuple[str, ...]
+    real: tuple[float, ...]
+    generated: tuple[float, ...]
+    never: tuple[tuple[str, float], ...] = ()
+    unknown: tuple[tuple[str, float], ...] = ()
+    below: float = 0.0
+    above: float = 0.0
+
+    @property
+    def is_established(self) -> bool:
+        """Whether the column surely differs."""
+        return self.at_least > 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairDifference(Result):
+    """How the dependence between two columns differs, apart from the columns themselves.
+
+    Args:
+        first: Name of a column.
+        second: Name of the other one.
+        value: Total variation distance that held-out rows show once the generated columns are
+            given the real shares and ranks.
+        at_least: Lower confidence limit, which holds for all pairs together; 0 if no difference is
+            established.
+        real: Strength of the dependence in real rows: Spearman's correlation of two columns of
+            numbers, or else Cramér's V.
+        generated: The same in generated rows.
+
+    Example:
+        >>> from tradeoff.tables import PairDifference
+        >>> one = PairDifference(
+        ...     first="age", second="income", value=0.4, at_least=0.3, real=0.7, generated=0.1
+        ... )
+        >>> one.change
+        'lost'
+    """
+
+    first: str
+    second: str
+    value: float
+    at_least: float
+    real: float
+    generated: float
+
+    @property
+    def is_established(self) -> bool:
+        """Whether the dependence surely differs."""
+        return self.at_least > 0.0
+
+    @property
+    def change(self) -> str:
+        """Whether it is "lost", "weaker", "invented", "stronger", "reversed" or "different"."""
+        real, made = abs(self.real), abs(self.generated)
+        if made < real / 3:
+            return "lost"
+        if real < made / 3:
+            return "invented"
+        if self.real * self.generated < 0:
+            return "reversed"
+        if made < 0.8 * real:
+            return "weaker"
+        return "stronger" if real < 0.8 * made else "different"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokenOrder(Result):
+    """An order of two columns that all real rows keep and generated ones break.
+
+    Args:
+        smaller: Name of the column with the smaller number.
+        larger: Name of the other one.
+        broken: Share of the generated rows in which it is larger.
+        at_least: Lower confidence limit of that share minus the upper limit among real rows.
+
+    Example:
+        >>> from tradeoff.tables import BrokenOrder
+        >>> print(BrokenOrder(smaller="start", larger="end", broken=0.1, at_least=0.08))
+        BrokenOrder(smaller='start', larger='end', broken=0.1, at_least=0.08)
+    """
+
+    smaller: str
+    larger: str
+    broken: float
+    at_least: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableReport(Result):
+    """What is wrong with a table, column by column and pair by pair.
+
+    Args:
+        level: Confidence level of all statements on columns together, and of all on pairs.
+        columns: All columns, the most different first.
+        pairs: All pairs whose dependence differs, and the next ones, the most different first.
+        orders: Orders of columns that real rows keep and generated ones break.
+
+    Example:
+        >>> from tradeoff.tables import TableReport
+        >>> TableReport(columns=(), pairs=()).sentences
+        ()
+    """
+
+    _derived = ("sentences",)
+
+    level: float = 0.95
+    columns: tuple[ColumnDifference, ...]
+    pairs: tuple[PairDifference, ...]
+    orders: tuple[BrokenOrder, ...] = ()
+
+    @property
+    def different(self) -> tuple[ColumnDifference, ...]:
+        """Columns that surely differ."""
+        return tuple(column for column in self.columns if column.is_established)
+
+    @property
+    def dependent(self) -> tuple[PairDifference, ...]:
+        """Pairs whose dependence surely differs."""
+        return tuple(pair for pair in self.pairs if pair.is_established)
+
+    def without_values(self) -> TableReport:
+        """The same without values of the data."""
+        columns = (
+            replace(one, cells=(), real=(), generated=(), never=(), unknown=())
+            for one in self.columns
+        )
+        return replace(self, columns=tuple(columns))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is established, the most different first."""
+        found = []
+        if self.different:
+            names = [f"`{one.name}` (at least {percent(one.at_least)})" for one in self.different]
+            found.append(f"Columns that differ: {_listed(names)}.")
+        if self.dependent:
+            found.append(self._of_pairs())
+        found += [
+            f"`{one.smaller}` never exceeds `{one.larger}` in real rows, but in at least "
+            f"{percent(one.at_least)} of the generated ones."
+            for one in self.orders[:_NAMED]
+        ]
+        for column in self.different:
+            found += _of_values(column)
+        return tuple(found)
+
+    def _of_pairs(self) -> str:
+        changes = {pair.change for pair in self.dependent[:_NAMED]}
+        change = changes.pop() if len(changes) == 1 else "different"
+        names = [f"`{one.first}` and `{one.second}`" for one in self.dependent]
+        start = "" if self.different else "Each column looks right; "
+        text = f"{start}the dependence between {_listed(names, ', between ')} is {change}."
+        return text[0].upper() + text[1:]
+
+
+def _of_values(column: ColumnDifference) -> list[str]:
+    """Categories and ranges that are missing or invented."""
+    found = []
+    for cells, text in (
+        (column.never, "is never generated (at least {} of the real rows)"),
+        (column.unknown, "occurs in no real row (at least {} of the generated rows)"),
+    ):
+        found += [
+            f"`{column.name}` = {cell} {text.format(percent(share))}."
+            for cell, share in cells[:_NAMED]
+        ]
+    for share, where in ((column.below, "smallest"), (column.above, "largest")):
+        if share > 0:
+            side = "below" if where == "smallest" else "above"
+            found.append(
+                f"`{column.name}` is cut: at least {percent(share)} of the real rows lie {side} "
+                f"the {where} generated value."
+            )
+    return found
+
+
+def _listed(names: Sequence[str], separator: str = ", ") -> str:
+    shown = separator.join(names[:_NAMED])
+    return f"{shown}, and {len(names) - _NAMED} more" if len(names) > _NAMED else shown
