@@ -7,7 +7,8 @@ from tests.known import comparisons
 from tests.known.comparisons import EQUAL, RANKED, allowed, false_alarms
 from tests.known.distributions import gaussians, line_mixture
 from tradeoff import InvalidInputError, RatioProfile, pr_curve
-from tradeoff.comparison.curves import _covariance, compare_curves
+from tradeoff.comparison.curves import compare_curves
+from tradeoff.inference.paired import Counted
 from tradeoff.inference.policy import COMMON_SLOPES
 
 
@@ -113,9 +114,12 @@ def test_the_difference_of_f_scores_is_that_of_the_curves_and_follows_its_error(
 def test_copies_in_groups_count_once():
     rows = np.random.default_rng(0).integers(-1, 2, (60, 3)).astype(float)
     scale = np.array([0.5, 1.0, 2.0])
-    copies = _covariance(np.repeat(rows, 8, axis=0), np.repeat(np.arange(60), 8), scale)
-    np.testing.assert_allclose(copies, _covariance(rows, None, scale))
-    assert (np.diag(_covariance(np.repeat(rows, 8, axis=0), None, scale)) < np.diag(copies)).all()
+    none = np.zeros(len(rows), int)  # folds do not matter here
+    many, groups = np.repeat(rows, 8, axis=0), np.repeat(np.arange(60), 8)
+    copies = Counted(many, np.repeat(none, 8), groups, scale).covariance
+    np.testing.assert_allclose(copies, Counted(rows, none, None, scale).covariance)
+    alone = Counted(many, np.repeat(none, 8), None, scale).covariance
+    assert (np.diag(alone) < np.diag(copies)).all()
 
 
 def test_only_like_is_compared_with_like():

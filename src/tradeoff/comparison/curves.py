@@ -24,6 +24,7 @@ from tradeoff.core.counts import BAND_SLOPES
 from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
+from tradeoff.inference.paired import SumOfMeans
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -149,8 +150,8 @@ def compare_curves(
     )
 
 
-class _DifferenceProcess:
-    """The difference of two curves over slopes, its covariance, and its values in each fold.
+class _DifferenceProcess(SumOfMeans):
+    """The difference of two curves over slopes.
 
     Args:
         first: Estimate of one model.
@@ -176,35 +177,14 @@ class _DifferenceProcess:
             for e, t, w in zip((first, second), thresholds, weights, strict=True)
         ]
         counted = first.real.counted & second.real.counted
-        parts = [((rejects[0] - rejects[1])[counted], first.real, counted)]
+        parts = [first.real.counting(rejects[0] - rejects[1], counted, weights.max(0))]
         sides = (first.generated, second.generated)
         for sign, side, t, f in zip((1.0, -1.0), sides, thresholds, factors, strict=True):
-            passes = sign * f * (side.log_ratios[side.counted, None] >= t)
-            parts.append((passes, side, side.counted))
-        size = self.lam.size
-        self.value = sum((rows.mean(0) for rows, *_ in parts), np.zeros(size))
-        self.covariance = np.zeros((size, size))
-        folds = np.unique(first.real.folds[counted])
-        self.by_fold = np.zeros((folds.size, size))
-        for scale, (rows, side, counted) in zip((weights.max(0), *factors), parts, strict=True):
-            groups = None if side.groups is None else side.groups[counted]
-            self.covariance += _covariance(rows, groups, scale)
-            for i, number in enumerate(folds):
-                chosen = side.folds[counted] == number
-                self.by_fold[i] += rows[chosen].mean(0) if chosen.any() else rows.mean(0)
+            passes = sign * f * (side.log_ratios[:, None] >= t)
+            parts.append(side.counting(passes, side.counted, f))
         estimates = zip((first, second), slopes, strict=True)
         unstable = np.any([_is_near_identity(*one) for one in estimates], axis=0)
-        self.covariance *= np.outer(*[np.where(unstable, 2.0**0.5, 1.0)] * 2)
-
-    def error(self, weights: FloatArray) -> float:
-        """Standard error of a weighted sum over slopes."""
-        counted = float(weights @ self.covariance @ weights)
-        return float(np.sqrt(counted + self._of_fits(weights)))
-
-    def _of_fits(self, weights: FloatArray) -> float:
-        """Variance of the mean that fits on shared samples add."""
-        values = self.by_fold @ weights
-        return float(values.var(ddof=1) / (values.size - 1)) if values.size > 1 else 0.0
+        super().__init__(parts, np.where(unstable, policy.NEAR_IDENTITY, 1.0))
 
     def test(self, weights: FloatArray, level: float) -> TestedDifference:
         value, error = float(weights @ self.value), self.error(weights)
@@ -223,23 +203,6 @@ class _DifferenceProcess:
         )
         exceeded = (np.abs(draws).max(1) >= scores.max()).sum()
         return float((1 + exceeded) / (1 + _DRAWS)), float(self.lam[slopes[scores.argmax()]])
-
-
-def _covariance(
-    rows: FloatArray, groups: npt.NDArray[np.intp] | None, scale: FloatArray
-) -> FloatArray:
-    """Covariance of the mean of rows, of which those of a group belong together.
-
-    As if one more sample spoke for either model: no difference among a few samples does not mean
-    none at all.
-    """
-    centered = (rows - rows.mean(0)) / len(rows)
-    if groups is not None:
-        _, number = np.unique(groups, return_inverse=True)
-        sums = np.zeros((number.max() + 1, rows.shape[1]))
-        np.add.at(sums, number, centered)
-        centered = sums
-    return np.asarray(centered.T @ centered + 2.0 * np.diag((scale / len(centered)) ** 2))
 
 
 def _is_near_identity(estimate: CurveEstimate, lam: FloatArray) -> npt.NDArray[np.bool_]:

@@ -24,6 +24,7 @@ from tradeoff.curves.counted import EstimatedCurve
 from tradeoff.curves.folds import Split, cross_fit, place
 from tradeoff.curves.repeats import Repeats
 from tradeoff.exceptions import UndefinedError
+from tradeoff.inference.paired import Counted
 from tradeoff.provenance import software_versions
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.ratio.stack import projected_columns, row_caps
@@ -70,6 +71,13 @@ class HeldOut(Result):
     def counted(self) -> npt.NDArray[np.bool_]:
         """Whether each sample was held out, shape (n,)."""
         return ~np.isnan(self.log_ratios)
+
+    def counting(
+        self, rows: FloatArray, counted: npt.NDArray[np.bool_], scale: FloatArray | float = 1.0
+    ) -> Counted:
+        """Values of the counted samples with their folds and groups, see `Counted`."""
+        groups = None if self.groups is None else self.groups[counted]
+        return Counted(rows[counted], self.folds[counted], groups, scale)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
