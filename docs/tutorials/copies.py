@@ -27,8 +27,7 @@ COMPONENTS = {"small": 5, "large": 600}
 # ## Keep some data away from training
 #
 # The test compares the training set with samples that the model could have been trained on, but
-# was not. So divide the data at random, before training. If samples belong together (several digits by
-# one writer, frames of one video), divide by these groups.
+# was not. So divide the data at random, before training.
 
 # %%
 rng = np.random.default_rng(0)
