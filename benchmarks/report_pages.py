@@ -1,9 +1,10 @@
-"""Results behind the example pages of the documentation: images, texts, a table, and two models.
+"""Results behind the example pages of the documentation: images, texts, a table, models, copies.
 
 Real data: CIFAR-10, sentences of four sources, and the breast cancer table of scikit-learn. The
 faults are made up: two classes are dropped, foreign images added, a source or the malignant rows
 removed. ``python -m benchmarks.report_pages`` writes ``docs/results``, from which the documentation
-makes its pages. With ``--picture`` it only draws the picture of the README from them.
+makes its pages. With ``--picture`` it only draws the picture of the README from them, and with
+``--copies`` it only makes the page of images that are crops and flips of training images.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ CLASSES = np.array(
     ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 )
 FOREIGN = 0.1
+COPIED = 0.1
 
 
 def images(size: int, rng: np.random.Generator) -> tuple[ArraySource, dict[str, ArraySource]]:
@@ -78,6 +80,32 @@ def write(folder: Path, *, size: int = 2000, store: str | None = None) -> None:
     evaluate_sources(real, benign, Settings(explain=True), progress=True).save(
         folder / "table", overwrite=True
     )
+    write_copies(folder)
+    _remove_values(folder)
+
+
+def write_copies(folder: Path, *, size: int = 400) -> None:
+    """A model of which some images are flipped and cropped training images."""
+    pixels = datasets.cifar_pixels().test.features
+    order = np.random.default_rng(0).permutation(len(pixels))[: 3 * size]
+    train, held_out, made = pixels[order].reshape(3, size, *pixels.shape[1:])
+    copied = int(COPIED * size)
+    flips, crops = train[: copied // 2, :, ::-1], train[copied // 2 : copied, 1:-2, 2:-1]
+    resized = [np.asarray(Image.fromarray(one).resize((32, 32))) for one in crops]
+    made = np.concatenate((flips, resized, made[copied:]))
+    result = evaluate_sources(
+        ArraySource(held_out, name="real"),
+        ArraySource(made, name="generated"),
+        Settings(encoder="efficientnet-lite0", metrics=("copies", "curve"), diagnose=False),
+        train=ArraySource(train, name="train"),
+        progress=True,
+    )
+    result.save(folder / "copies", overwrite=True)
+    _remove_values(folder / "copies")
+
+
+def _remove_values(folder: Path) -> None:
+    """Values of single samples, which pages do not need."""
     for values in folder.rglob("*.parquet"):
         values.unlink()
 
@@ -105,8 +133,11 @@ if __name__ == "__main__":
     parser.add_argument("--size", type=int, default=2000, help="samples of each side")
     parser.add_argument("--store", help="folder in which features are kept")
     parser.add_argument("--picture", action="store_true", help="draw the picture of the README")
+    parser.add_argument("--copies", action="store_true", help="only make the page of copies")
     given = parser.parse_args()
     if given.picture:
         draw(given.out)
+    elif given.copies:
+        write_copies(given.out)
     else:
         write(given.out, size=given.size, store=given.store)

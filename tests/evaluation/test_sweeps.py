@@ -212,3 +212,21 @@ def test_the_command(real, made, tmp_path):
     printed = json.loads(tradeoff(*command, *models, "--json").stdout)
     assert Sweep.from_json(json.dumps(printed)).best == "1.0"
     assert "The goal must read like" in tradeoff(*command, *models, "--goal", "more").stderr
+
+
+@pytest.mark.torch
+def test_copies_of_the_training_set_are_told_for_each_value(tmp_path):
+    pytest.importorskip("torch")
+    train, real, new = np.random.default_rng(0).normal(size=(3, 200, 8))
+    copies = np.concatenate((train[:40] + 0.01, new[40:]))
+    found = sweep(real=real, generated={"0.5": copies, "1.0": new}, train=train, **OPTIONS)
+    states = {name: one.training.state for name, one in found.comparison.evaluations.items()}
+    assert states == {"0.5": "copies", "1.0": "nothing found"}
+    assert "0.5: Copies: at least " in " ".join(str(found).split())
+    for name, x in (("real", real), ("train", train), ("low", copies), ("high", new)):
+        np.save(tmp_path / f"{name}.npy", x)
+    paths = [f"{value}={tmp_path / name}.npy" for value, name in (("0.5", "low"), ("1.0", "high"))]
+    given = ("--real", tmp_path / "real.npy", "--train", tmp_path / "train.npy", *paths)
+    done = tradeoff("sweep", *given, "--estimator", "gaussians")
+    assert done.exit_code == 0
+    assert "0.5: Copies: at least " in " ".join(done.stdout.split())

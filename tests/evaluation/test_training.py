@@ -1,5 +1,7 @@
 """Evaluations with a training set: copies, dependence and mistakes, told in sentences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -196,6 +198,7 @@ def test_the_same_overlap_is_rarely_called_overfitting():
 def test_sentences_of_every_state():
     made = {
         "copies": TrainingOutcome(samples=9, owed=SOME, close=SOME),
+        "copies and more": TrainingOutcome(samples=9, owed=replace(SOME, at_least=0.8), close=SOME),
         "depends": TrainingOutcome(samples=9, owed=SOME, close=NONE),
         "overfits": TrainingOutcome(samples=9, owed=NONE, close=NONE, gain=0.0478),
         "nothing": TrainingOutcome(samples=9, owed=NONE, close=NONE),
@@ -205,6 +208,7 @@ def test_sentences_of_every_state():
     }
     told = {name: " ".join(one.sentences) for name, one in made.items()}
     assert told["copies"].startswith("Copies: at least 3.1% of the generated samples owe")
+    assert told["copies and more"].endswith("At any distance, at least 80% do.")
     assert told["depends"].startswith("Depends on its training set: at least 3.1% of")
     assert told["overfits"].startswith("Overfits: the generated samples have at least 4.7% more")
     assert told["nothing"].endswith("; 1.2% or more would have been found four times in five.")

@@ -59,12 +59,13 @@ class Gan(pl.LightningModule):
         ]
 
 
-def fit(folder, module, every=1, epochs=2, callbacks=(), estimator="gaussians"):
+def fit(folder, module, every=1, epochs=2, callbacks=(), estimator="gaussians", train=None):
     torch.manual_seed(0)
     data = torch.utils.data.DataLoader(torch.tensor(REAL, dtype=torch.float32), batch_size=100)
     callback = TradeoffCallback(
         real=REAL,
         generate=lambda module: module.sample(500),
+        train=train,
         every=every,
         estimator=estimator,
     )
@@ -115,6 +116,16 @@ def test_a_collapsed_generator_is_precise_and_forgetful(tmp_path):
     assert found["knn.recall"] < 0.5
     assert found["curve.precision"] > 0.9
     assert found["curve.recall"] < 0.5
+
+
+@pytest.mark.slow
+def test_copies_of_the_training_set_are_logged(tmp_path):
+    module = Gan()
+    torch.nn.init.zeros_(module.generator.bias)  # or real and training samples differ
+    train = module.sample(500).detach().numpy() + 1e-3
+    _, callback = fit(tmp_path, module, epochs=1, train=train)
+    assert callback.last.training.state == "copies"
+    assert "tradeoff/copies.owed_to_training" in next(tmp_path.rglob("metrics.csv")).read_text()
 
 
 @pytest.mark.slow

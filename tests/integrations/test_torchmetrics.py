@@ -125,3 +125,13 @@ def test_an_encoder_maps_samples_to_features():
     assert metric.compute()["knn.precision"] > 0.8
     with pytest.raises(InvalidInputError, match="must be a tensor of shape .n, d.. Got .*encoder"):
         TradeoffMetric().update(torch.zeros(3, 1, 2, 2), real=True)
+
+
+def test_a_training_set_is_tested_for_copies():
+    train = torch.randn(600, 3, generator=torch.Generator().manual_seed(2))
+    metric = TradeoffMetric(train=train, metrics="copies")
+    metric.update(features("real"), real=True)
+    metric.update(train[:200] + 0.001, real=False)
+    found = metric.compute()
+    assert found["copies.owed_to_training"] > 0.9
+    assert metric.last.training.state == "copies"

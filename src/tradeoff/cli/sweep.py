@@ -19,10 +19,12 @@ from tradeoff.cli.options import (
     Quiet,
     Real,
     Report,
+    Train,
     check_output,
     explained_settings,
     inputs_of,
     take_sources,
+    take_training,
     tell_warnings,
     with_settings,
 )
@@ -52,6 +54,7 @@ def run(
             '"highest precision with recall at least 0.8".',
         ),
     ] = "largest area",
+    train: Train = None,
     config: Config = None,
     json: Json = False,
     plot: Plot = None,
@@ -68,23 +71,22 @@ def run(
     """
     from tradeoff.cli.goals import parse_best
     from tradeoff.cli.output import print_result, write_result
-    from tradeoff.comparison.sweep import sweep_sources
+    from tradeoff.comparison.sweep import defaults, sweep_sources
     from tradeoff.report import SweepDisplay
     from tradeoff.report.text import shared_warnings
 
     asked = parse_best(goal)
     named = named_sources([*(generated or ()), *(samples or ())])
     sources = take_sources(chosen, real=real, generated=named or None)
-    given = {"metrics": "curve", "diagnose": False} | chosen
+    sources |= take_training(chosen, train)
+    given = defaults(sources.get("train")) | chosen
     settings = explained_settings(given, plot=plot, report=report)
     check_output(
         inputs_of(chosen, sources, config),
         files=[plot, report],
         overwrite=overwrite,
     )
-    result = sweep_sources(
-        sources["real"], sources["generated"], asked, settings, progress=not quiet
-    )
+    result = sweep_sources(**sources, goal=asked, settings=settings, progress=not quiet)
     if json:
         typer.echo(result.to_json())
     elif quiet:

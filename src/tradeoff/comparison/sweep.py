@@ -147,13 +147,14 @@ def sweep(
     generate: Callable[[Any, int], Any] | None = None,
     values: Sequence[Any] = (),
     n: int = 2000,
+    train: Any = None,
     goal: Best = _LARGEST_AREA,
     progress: bool = True,
     **settings: Unpack[Keywords],
 ) -> Sweep:
     """Measure a model at several values of a sampling parameter (a knob), and choose one.
 
-    All statements hold together at the confidence level.
+    All statements about the curve hold together at the confidence level.
 
     Args:
         real: Samples of real data, as for :func:`~tradeoff.evaluate`.
@@ -161,6 +162,8 @@ def sweep(
         generate: Function of a value and a number n that returns n samples.
         values: Values of the knob that are passed to `generate`; tuples for two knobs.
         n: Number of samples that are generated for each value.
+        train: Real samples on which the model was trained, as for :func:`~tradeoff.evaluate`; then
+            copies of them are measured, too, for each value on its own.
         goal: What to choose for: ``Best("area")``, ``Best("f_score")``,
             ``Best("precision", lam=2)``, ``Best("precision", given=Above("recall", 0.8))``, or the
             last two the other way round.
@@ -183,14 +186,20 @@ def sweep(
     _check_goal(goal)
     if (generated is None) == (generate is None):
         raise InvalidInputError("Either `generated` or `generate` must be given, and not both.")
-    chosen = Settings.of({"metrics": "curve", "diagnose": False, **settings})
+    chosen = Settings.of({**defaults(train), **settings})
     if generated is not None:
         check_type("generated", generated, Mapping)
         named = dict(zip(_names(list(generated)), generated.values(), strict=True))
     else:
         real = open_real(real, _checked(chosen))  # before anything is generated
         named = _generated(generate, values, n)
-    return sweep_sources(real, named, goal, chosen, progress=progress)
+    return sweep_sources(real, named, goal, chosen, train=train, progress=progress)
+
+
+def defaults(train: Any) -> dict[str, Any]:
+    """Settings of a sweep unless others are chosen, with a training set or without (None)."""
+    metrics = "curve" if train is None else ("curve", "copies")
+    return {"metrics": metrics, "diagnose": False}
 
 
 def _generated(generate: Any, values: Any, n: int) -> dict[str, Any]:
@@ -240,11 +249,12 @@ def sweep_sources(
     goal: Best,
     settings: Settings,
     *,
+    train: Any = None,
     progress: bool,
 ) -> Sweep:
     """Several values of a knob by complete settings; see `sweep`."""
     comparison, estimates = compare_measured(
-        real, generated, _checked(settings), needs_curves=True, progress=progress
+        real, generated, _checked(settings), train=train, needs_curves=True, progress=progress
     )
     chosen = choose(estimates, goal, settings.level)
     return Sweep(goal=goal, level=settings.level, comparison=comparison, **chosen._asdict())

@@ -95,6 +95,8 @@ class TrainingOutcome(Result):
             found["copies"] = (
                 f"Copies: {_owing(self.close)}, closer than real samples come to one another."
             )
+            if self.owed.at_least > self.close.at_least:
+                found["copies"] += f" At any distance, at least {percent(self.owed.at_least)} do."
         if self.state == "depends":
             found["depends on its training set"] = (
                 f"Depends on its training set: {_owing(self.owed)}, but are not shown to be closer "

@@ -4,9 +4,11 @@ Each lives in the module named after its framework, `tradeoff.integrations.torch
 `tradeoff.integrations.lightning`, which needs the extra of that name.
 """
 
+from typing import Any
+
 __all__: list[str] = []
 
-LOGGED = {
+LOGGED: dict[str, Any] = {
     "metrics": (
         "curve.precision",
         "curve.recall",
@@ -20,3 +22,8 @@ LOGGED = {
     "diagnose": False,
 }
 """Settings of a training loop, which has no time for a diagnosis, unless others are chosen."""
+
+
+def logged(train: Any) -> dict[str, Any]:
+    """The same, with copies if there is a training set, which is None otherwise."""
+    return LOGGED if train is None else LOGGED | {"metrics": (*LOGGED["metrics"], "copies")}

@@ -9,7 +9,7 @@ from tradeoff._extras import import_extra
 from tradeoff._validation import check_count
 from tradeoff.evaluation import Evaluation, Reference
 from tradeoff.evaluation.pipeline import checked, evaluate_sources
-from tradeoff.integrations import LOGGED
+from tradeoff.integrations import logged
 from tradeoff.report import EvaluationDisplay
 from tradeoff.settings import Keywords, Settings
 
@@ -41,6 +41,8 @@ class TradeoffCallback(Callback):
     Args:
         real: Features of validation samples, shape (n, d).
         generate: Function from the module to features of generated samples, shape (m, d).
+        train: Features of training samples, to test whether the model copies them; `real` must be
+            other samples of the same data then.
         every: Number of epochs from one evaluation to the next.
         prefix: Prefix of the names under which scores are logged.
         settings: Settings of :func:`~tradeoff.evaluate`, such as `metrics` and `k`; known losses
@@ -61,13 +63,14 @@ class TradeoffCallback(Callback):
         *,
         real: npt.ArrayLike,
         generate: Callable[[Any], Any],
+        train: npt.ArrayLike | None = None,
         every: int = 1,
         prefix: str = "tradeoff/",
         **settings: Unpack[Keywords],
     ) -> None:
-        self.settings = checked(Settings.of({**LOGGED, **settings}))
+        self.settings = checked(Settings.of({**logged(train), **settings}))
         self.reference = Reference.make(real, kind="features", progress=False)
-        self.generate = generate
+        self.generate, self.train = generate, train
         self.every = check_count("every", every)
         self.prefix = prefix
         self.last: Evaluation | None = None
@@ -80,7 +83,9 @@ class TradeoffCallback(Callback):
             generated = self.generate(pl_module)
         named: dict[str, float] = {}
         if trainer.is_global_zero:
-            self.last = evaluate_sources(self.reference, generated, self.settings, progress=False)
+            self.last = evaluate_sources(
+                self.reference, generated, self.settings, train=self.train, progress=False
+            )
             named = {self.prefix + key: score.value for key, score in self.last.scores.items()}
             self._picture(trainer, self.last)
         pl_module.log_dict(trainer.strategy.broadcast(named))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tradeoff._extras import import_extra
 from tradeoff.evaluation.pipeline import checked, evaluate_sources
 from tradeoff.exceptions import InvalidInputError, UndefinedError
-from tradeoff.integrations import LOGGED
+from tradeoff.integrations import logged
 from tradeoff.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class TradeoffMetric(Metric):
     Args:
         encoder: Function from samples to features of shape (n, d); None if `update` gets features.
             A module is put into evaluation mode, so that features do not depend on batches.
+        train: Features of training samples, shape (n, d), to test whether the model copies them;
+            real samples must be others of the same data then.
         reset_real: Whether `reset` forgets real samples, too.
         options: Settings of :func:`~tradeoff.evaluate`, such as `metrics` and `k`, and options of
             `torchmetrics.Metric`; known losses are not planted unless `diagnose` is true.
@@ -61,14 +63,15 @@ class TradeoffMetric(Metric):
         self,
         encoder: Callable[[Any], torch.Tensor] | None = None,
         *,
+        train: Any = None,
         reset_real: bool = True,
         **options: Any,
     ) -> None:
         known = {one.name for one in fields(Settings)} & options.keys()
         chosen = {name: options.pop(name) for name in known}
         super().__init__(**options)
-        self.encoder = encoder
-        self.settings = checked(Settings.of({**LOGGED, **chosen}))
+        self.encoder, self.train_set = encoder, train
+        self.settings = checked(Settings.of({**logged(train), **chosen}))
         self.reset_real = reset_real
         self.last: Evaluation | None = None
         self.add_state("real", default=[], dist_reduce_fx="cat")
@@ -106,7 +109,11 @@ class TradeoffMetric(Metric):
                     f"There are no {name} samples: call `update` with `real={name == 'real'}`."
                 )
         self.last = evaluate_sources(
-            sides["real"], sides["generated"], self.settings, progress=False
+            sides["real"],
+            sides["generated"],
+            self.settings,
+            train=self.train_set,
+            progress=False,
         )
         return {
             key: torch.tensor(score.value, device=self.device)

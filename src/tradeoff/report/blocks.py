@@ -130,6 +130,9 @@ def _comparison_blocks(comparison: Comparison) -> Iterator[Block]:
 def _sweep_blocks(sweep: Sweep) -> Iterator[Block]:
     yield Sentences("", sweep.sentences)
     yield Table("", *sweep_rows_of(sweep))
+    models = sweep.comparison.evaluations
+    told = {value: one.training.sentences for value, one in models.items() if one.training}
+    yield Notes("Training set", [(value, one) for value, said in told.items() for one in said])
     yield Notes("Notes", [("warning", one) for one in shared_warnings(sweep.comparison)])
 
 
