@@ -22,6 +22,7 @@ from tradeoff.cli.options import (
     check_output,
     explained_settings,
     inputs_of,
+    placed_real,
     take_sources,
     tell_warnings,
     with_settings,
@@ -34,7 +35,10 @@ __all__ = ["run"]
 def run(
     samples: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[VALUE=PATH]...", help="Further values, as VALUE=PATH."),
+        typer.Argument(
+            metavar="[REAL] [VALUE=PATH]...",
+            help="Further values, as VALUE=PATH, after the real samples if there is no --real.",
+        ),
     ] = None,
     *,
     real: Real = None,
@@ -73,7 +77,8 @@ def run(
     from tradeoff.report.text import shared_warnings
 
     asked = parse_best(goal)
-    named = named_sources([*(generated or ()), *(samples or ())])
+    real, samples = placed_real(samples, chosen, real=real)
+    named = named_sources([*(generated or ()), *samples])
     sources = take_sources(chosen, real=real, generated=named or None)
     given = {"metrics": "curve", "diagnose": False} | chosen
     settings = explained_settings(given, plot=plot, report=report)
