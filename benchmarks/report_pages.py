@@ -13,6 +13,7 @@ import argparse
 import io
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from PIL import Image
 from benchmarks import datasets, scenarios
 from benchmarks.bench_explain import undiagnosed
 from tests.known.scenarios import table_models
-from tradeoff import Settings, load
+from tradeoff import Evaluation, Settings, load
 from tradeoff.comparison.models import compare_sources
 from tradeoff.data import open_source
 from tradeoff.data.arrays import ArraySource
@@ -67,14 +68,15 @@ def write(folder: Path, *, size: int = 2000, store: str | None = None) -> None:
     real, models = images(size, np.random.default_rng(0))
     settings = Settings(encoder="efficientnet-lite0", explain=True, store=store)
     one = evaluate_sources(real, models["drops two classes"], settings, progress=True)
-    one.save(folder / "images", overwrite=True)
-    compare_sources(real, models, settings, progress=True).save(folder / "compare", overwrite=True)
+    without_store(one).save(folder / "images", overwrite=True)
+    several = compare_sources(real, models, settings, progress=True)
+    own = {name: without_store(each) for name, each in several.evaluations.items()}
+    replace(several, evaluations=own).save(folder / "compare", overwrite=True)
     texts, lines = scenarios.text_models(size)
     settings = Settings(encoder="all-minilm-l6-v2", explain=True, store=store)
     removed = open_source(lines["a source removed"])
-    evaluate_sources(open_source(texts), removed, settings, progress=True).save(
-        folder / "text", overwrite=True
-    )
+    one = evaluate_sources(open_source(texts), removed, settings, progress=True)
+    without_store(one).save(folder / "text", overwrite=True)
     rows, tables = table_models()
     real, benign = undiagnosed(rows), undiagnosed(tables["benign only"])
     evaluate_sources(real, benign, Settings(explain=True), progress=True).save(
@@ -108,6 +110,11 @@ def _remove_values(folder: Path) -> None:
     """Values of single samples, which pages do not need."""
     for values in folder.rglob("*.parquet"):
         values.unlink()
+
+
+def without_store(one: Evaluation) -> Evaluation:
+    """The result as a run without the folder of features would give it."""
+    return replace(one, settings=replace(one.settings, store=None))
 
 
 def draw(folder: Path) -> None:

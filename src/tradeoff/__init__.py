@@ -10,7 +10,6 @@ _MEANT = {
     "estimators": "tradeoff.ratio.ESTIMATORS",
     "metrics": "tradeoff.metrics.FAMILIES",
     "list_metrics": "tradeoff.metrics.FAMILIES",
-    "filter": "tradeoff.sampling.filter_pool",
     "fid": "tradeoff.frechet_distance",
     "kid": "tradeoff.kernel_distance",
     "prdc": "tradeoff.support_metrics",
@@ -24,6 +23,10 @@ def __getattr__(name: str) -> object:
     """A public name, or an error with the name that was meant."""
     if name in __all__:
         return _find(name)
+    if name == "filter":  # not in `__all__`, where it would hide the function of Python
+        from tradeoff.sampling import filter_pool
+
+        return filter_pool
     if name.startswith("_"):
         raise AttributeError(f"`tradeoff` has no `{name}`.")
     from difflib import get_close_matches

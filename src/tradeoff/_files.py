@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import uuid
 import warnings
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -25,6 +26,7 @@ __all__ = [
     "check_outputs",
     "local_path",
     "lock_file",
+    "missing",
     "replacing",
     "replacing_files",
     "working_folder",
@@ -51,6 +53,23 @@ def local_path(address: str | Path) -> Path | None:
         return Path(text)
     protocol, _, path = text.rpartition("::")[2].partition("://")  # of a chain, the last is read
     return Path(path) if protocol in ("file", "local", "") else None
+
+
+def missing(path: str | Path) -> str:
+    """A sentence about a path that does not exist, with the one that was meant if one is close.
+
+    Example:
+        >>> from tradeoff._files import missing
+        >>> missing("nowhere/at/all.csv")
+        '`nowhere/at/all.csv` does not exist.'
+    """
+    path, names = Path(path), []
+    with contextlib.suppress(OSError):
+        names = sorted(entry.name for entry in path.parent.iterdir())
+    stems = [name for name in names if Path(name).stem == path.name]
+    close = stems or get_close_matches(path.name, names, n=1, cutoff=0.7)
+    meant = f" Did you mean `{path.parent / close[0]}`?" if close else ""
+    return f"`{path}` does not exist.{meant}"
 
 
 def check_local(name: str, value: str | Path) -> Path:

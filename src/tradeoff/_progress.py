@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Step", "clear_line", "expect", "step", "track", "whole_run"]
+__all__ = ["Step", "clear_line", "columns_of", "expect", "step", "track", "whole_run"]
 
 T = TypeVar("T")
 
@@ -56,6 +56,30 @@ class _Place:
     done: int = 0
     begun: float = field(default_factory=lambda: time.monotonic())
     is_named: bool = False  # by its caller, so that what is tracked inside counts for it
+    latest: int = 0  # how much was done at once, the last time
+    since: float = 0.0  # seconds until then
+
+    def start(self, total: int | None) -> None:
+        """Begin to count."""
+        self.done, self.latest, self.since, self.total = 0, 0, 0.0, total
+
+    def advance(self, count: int) -> None:
+        """So much more is done."""
+        self.done += count
+        self.latest, self.since = count, time.monotonic() - self.begun
+
+    def left(self) -> float | None:
+        """Seconds that the rest will take; None if nothing is known.
+
+        Between two counts it goes down, until the next one is later than expected.
+        """
+        if not (self.total and self.done):
+            return None
+        passed, rest = time.monotonic() - self.begun, max(0, self.total - self.done)
+        late = passed - self.since * (1.0 + self.latest / self.done)
+        if late <= 0.0:
+            return self.since * rest / self.done - (passed - self.since)
+        return passed * max(0, rest - self.latest) / (self.done + self.latest)
 
 
 class _Run:
@@ -66,6 +90,7 @@ class _Run:
         self.expected: list[Step] = []
         self.passed = 0  # number of expected steps that are done or skipped
         self.place: _Place | None = None
+        self.has_begun = False  # a step, before which modules are imported and files opened
         self.spent: dict[str, tuple[float, float]] = {}  # seconds and weights of each kind
         self.stream: Any = sys.stderr
         self.is_line = "ipykernel" in sys.modules or _is_terminal(self.stream)
@@ -80,6 +105,7 @@ class _Run:
             self.passed += ahead.index(label)
         found = self.expected[self.passed] if label in ahead else Step(label, kind="")
         around, self.place = self.place, _Place(found, total, is_named=is_named)
+        self.has_begun = True
         place = self.place
         try:
             yield place
@@ -93,26 +119,34 @@ class _Run:
             if around is None:
                 self.clear()
 
-    def text(self) -> str:
-        """Where the run is, and how long it will take."""
+    def text(self, columns: int | None = None) -> str:
+        """Where the run is, and how long it will take; without its counts where these do not fit.
+
+        Args:
+            columns: Largest number of characters; None for any number.
+        """
         if (place := self.place) is None:
-            return ""
+            return "" if self.has_begun else "starting"
         count = len(self.expected)
         told = place.step.label
         if self.passed < count > 1:
             told = f"[{self.passed + 1}/{count}] {told}"
+        counts = ""
         if (place.total or 0) > 1:
-            told += f": {place.done:,} of {place.total:,}"
+            counts = f": {place.done:,} of {place.total:,}"
         elif place.done and place.total is None:
-            told += f": {place.done:,}"
-        return told + self._time_left(place)
+            counts = f": {place.done:,}"
+        left = self._time_left(place)
+        if columns is None or len(told + counts + left) <= columns:
+            return told + counts + left
+        return (told + left)[:columns]
 
     def _time_left(self, place: _Place) -> str:
         kind, weight = place.step.kind, place.step.weight
         passed = time.monotonic() - place.begun
         rates = {name: seconds / weights for name, (seconds, weights) in self.spent.items()}
-        if place.total and place.done:
-            left = passed * max(0, place.total - place.done) / place.done
+        if (counted := place.left()) is not None:
+            left = counted
             if kind:
                 rates[kind] = (passed + left) / weight
         elif kind in rates:
@@ -130,13 +164,12 @@ class _Run:
     def draw(self) -> None:
         """Show the line, or add one in a pipe."""
         with self.lock:
-            text = self.text()
+            text = self.text(columns_of(self.stream) - 1 if self.is_line else None)
             if not text:
                 return
             if not self.is_line:
                 self._write(f"{text}\n")
                 return
-            text = text[: _columns(self.stream) - 1]
             self._write(f"\r{text.ljust(self.shown)}")
             self.shown = len(text)
 
@@ -144,7 +177,9 @@ class _Run:
         """Remove the line from the terminal."""
         with self.lock:
             if self.shown:
-                self._write(f"\r{' ' * self.shown}\r")
+                # What a terminal echoes, such as ^C, goes with it.
+                rest = "\x1b[K" if _is_terminal(self.stream) else ""
+                self._write(f"\r{' ' * self.shown}{rest}\r")
                 self.shown = 0
 
     def _write(self, text: str) -> None:
@@ -236,11 +271,11 @@ def track(
         place = run.place
         if place is None or not place.is_named:
             place = stack.enter_context(run.inside(label, known, is_named=False))
-        place.done, place.total = 0, known
+        place.start(known)
         for each in steps:
             yield each
-            place.done += 1 if size is None else size(each)
-        place.done, place.total = 0, None  # the step around it may have more to do
+            place.advance(1 if size is None else size(each))
+        place.start(None)  # the step around it may have more to do
 
 
 def clear_line() -> None:
@@ -276,9 +311,16 @@ def _is_terminal(stream: Any) -> bool:
     return False
 
 
-def _columns(stream: Any) -> int:
+def columns_of(stream: Any) -> int:
+    """Width of the terminal or notebook that a stream writes to.
+
+    Args:
+        stream: A text stream.
+    """
     if "ipykernel" in sys.modules:
         return _NOTEBOOK_COLUMNS
+    if (given := os.environ.get("COLUMNS", "")).isdecimal() and int(given) > 0:
+        return int(given)
     with contextlib.suppress(OSError, ValueError, AttributeError):
         return os.get_terminal_size(stream.fileno()).columns or _NOTEBOOK_COLUMNS
     return shutil.get_terminal_size().columns

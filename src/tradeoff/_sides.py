@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Generic, NamedTuple, ParamSpec, TypeVar
@@ -40,7 +41,7 @@ class Sides(NamedTuple, Generic[T]):
 
 
 def by_name(function: Callable[P, T]) -> Callable[P, T]:
-    """Refuse sides that are passed by position, and say what to write instead.
+    """Refuse sides that are passed by position, and unknown arguments; say what to write instead.
 
     Precision and recall change places when the sides do, so a swap would go unnoticed. The
     signature that `help` and editors show is that of the function.
@@ -55,6 +56,8 @@ def by_name(function: Callable[P, T]) -> Callable[P, T]:
     parameters = signature(function).parameters.values()
     names = [one.name for one in parameters if one.kind is not Parameter.KEYWORD_ONLY]
     positional = len(names)
+    known = [one.name for one in parameters]
+    takes_more = any(one.kind is Parameter.VAR_KEYWORD for one in parameters)
     shown = ["..." for name in names if name not in ("cls", "self")]
     call = ", ".join((*shown, "real=...", "generated=..."))
 
@@ -62,6 +65,13 @@ def by_name(function: Callable[P, T]) -> Callable[P, T]:
     def checked(*args: P.args, **named: P.kwargs) -> T:
         if len(args) > positional:
             raise InvalidInputError(f"Name the two sides: {function.__name__}({call}).")
+        if takes_more:
+            return function(*args, **named)
+        for name in named:
+            if name not in known:
+                close = get_close_matches(name, known, n=1)
+                meant = f"Did you mean `{close[0]}`?" if close else f"It has {', '.join(known)}."
+                raise InvalidInputError(f"`{function.__name__}` has no argument `{name}`. {meant}")
         return function(*args, **named)
 
     return checked

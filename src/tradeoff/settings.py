@@ -40,6 +40,7 @@ _REFUSED = {
     "batch_size": "batches have a fixed size, so that results do not depend on it",
     **dict.fromkeys(("random_state", "rng"), "write `seed`"),
     **dict.fromkeys(("metric", "scores"), "write `metrics`"),
+    **dict.fromkeys(("nearest_k", "n_neighbors", "neighbors"), "write `k`"),
     **dict.fromkeys(("feature_extractor", "features", "backbone"), "write `encoder`"),
 }
 """Keywords that other packages have, and what to say instead."""

@@ -196,7 +196,7 @@ def test_pages(paths, tmp_path):
     done = evaluate_command(paths, "--report", page, "--out", out)
     assert done.exit_code == 0, done.stderr
     assert "What it misses" in page.read_text(encoding="utf-8")
-    assert tradeoff("report", out).stdout == f"{out / 'report.html'}\n"
+    assert tradeoff("report", out).stderr == f"Written: {out / 'report.html'}\n"
     assert (out / "report.html").read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
     bare = tmp_path / "bare.html"
     assert tradeoff("report", out, "--report", bare, "--no-samples").exit_code == 0
@@ -394,7 +394,7 @@ def test_terminals_wide_and_narrow_with_and_without_color(paths):
     assert "expected" not in narrow
     assert "curve.recall" in narrow
     assert "\x1b[1;31m" not in narrow
-    lines = narrow.split("\r\x1b[K")[-1].replace("\r", "").splitlines()
+    lines = [line.rpartition("\r")[2] for line in narrow.replace("\r\n", "\n").split("\n")]
     assert max(len(_plain(line)) for line in lines) <= 50
 
 

@@ -61,8 +61,8 @@ def test_features_that_were_kept_are_counted_and_reused(photos, tmp_path):
     options = ("--encoder", "efficientnet-lite0", "--store", tmp_path / "store")
     said = interrupted(r"embedding real: [1-9]\d* of 320", "embed", photos, *options)
     found = re.fullmatch(
-        r"interrupted\. (\d+) new features were kept: the next run with --store (\S+) reuses "
-        r"them\.",
+        r"interrupted\. Features of (\d+) samples were kept: the next run with --store (\S+) "
+        r"reuses them\.",
         said,
     )
     assert found, said

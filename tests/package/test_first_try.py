@@ -1,8 +1,8 @@
 """Ten snippets that a user of scikit-learn, torchmetrics, pandas or clean-fid writes at first.
 
 Ten were written down before anybody tried them, and all run as guessed. Two image folders and more
-guesses were added later. Only ``evaluate`` takes the sides by position: elsewhere swapped sides
-would swap precision and recall without a sign.
+guesses were added later. Metrics do not take the sides by position, where swapped ones would swap
+precision and recall without a sign.
 """
 
 import inspect

@@ -11,7 +11,16 @@ import pytest
 
 import tradeoff
 from tests.cli.run import tradeoff as command
-from tradeoff import Comparison, Evaluation, InvalidInputError, compare, evaluate, load
+from tradeoff import (
+    Comparison,
+    Evaluation,
+    InvalidInputError,
+    compare,
+    evaluate,
+    load,
+    pr_curve,
+    sweep,
+)
 
 RNG = np.random.default_rng(0)
 SHIFTS = np.array([0.0, 0.2, 1.0])[:, None, None]
@@ -159,9 +168,31 @@ def test_what_is_suggested_exists():
         assert meant.split(".")[-1] in dir(sys.modules[meant.rpartition(".")[0]])
 
 
-def test_models_by_position_are_refused_with_what_to_write():
-    with pytest.raises(InvalidInputError, match="Name the two sides: compare"):
-        compare(REAL, {"a": OTHER, "b": THIRD})
+def test_what_is_a_command_takes_real_samples_first():
+    assert compare(REAL, {"a": OTHER, "b": THIRD}, **QUICK).verdicts[0].startswith("a is better")
+    values = sweep(REAL, {0.5: OTHER, 1.0: THIRD}, estimator="logistic", progress=False)
+    assert values.best == "0.5"
+    kept = tradeoff.filter(REAL, THIRD, keep=20, estimator="logistic", progress=False)
+    assert len(kept.index) == 20
+    with pytest.raises(InvalidInputError, match=r"by name, compare\(real, .* Got a list"):
+        compare(REAL, [OTHER, THIRD], **QUICK)
+
+
+def test_a_wrong_argument_or_key_leads_to_the_right_one(result):
+    with pytest.raises(InvalidInputError, match="has no argument `foldz`. Did you mean `folds`"):
+        pr_curve(real=REAL, generated=OTHER, foldz=3)
+    with pytest.raises(InvalidInputError, match="no setting `nearest_k`: write `k`"):
+        evaluate(REAL, OTHER, nearest_k=3)
+    with pytest.raises(InvalidInputError, match="score `presicion`. Did you mean `precision`"):
+        _ = result["presicion"]
+    with pytest.raises(InvalidInputError, match="`fid` was not measured. Measured scores: curve"):
+        _ = result["fid"]
+
+
+def test_a_figure_is_saved_under_the_name_of_matplotlib(result, tmp_path):
+    pytest.importorskip("matplotlib")
+    result.plot().savefig(tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_command_alone_shows_what_there_is():
@@ -196,9 +227,17 @@ def test_an_output_that_ends_in_html_is_a_page(folder, tmp_path):
     sources = ("evaluate", folder / "r.npy", folder / "g.npy", *OPTIONS)
     done = command(*sources, "-o", tmp_path / "page.html")
     assert (done.exit_code, (tmp_path / "page.html").is_file()) == (0, True)
+
+
+def test_an_output_that_ends_in_json_is_the_result(folder, tmp_path):
+    sources = ("evaluate", folder / "r.npy", folder / "g.npy", *OPTIONS)
     done = command(*sources, "-o", tmp_path / "result.json")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "is a folder or a page: write `--json >" in done.stderr
+    assert done.stderr.endswith(f"Written: {tmp_path / 'result.json'}\n")
+    assert "curve.recall" in load(tmp_path / "result.json")
+    again = command(*sources, "-o", tmp_path / "result.json")
+    assert (again.exit_code, "--overwrite" in again.stderr) == (2, True)
+    done = command("report", tmp_path / "result.json")
+    assert (tmp_path / "result.html").is_file()
 
 
 def test_families_separated_by_commas(folder):
@@ -215,6 +254,25 @@ def test_models_are_called_like_their_files(folder):
     assert done.stdout.startswith("g is better than h: ")
 
 
+def test_the_first_path_is_that_of_the_real_data(folder):
+    paths = (folder / "r.npy", folder / "g.npy", folder / "h.npy")
+    assert command("compare", *paths, *OPTIONS).stdout.startswith("g is better than h: ")
+    values = (f"0.5={paths[1]}", f"1={paths[2]}")
+    found = command("sweep", paths[0], *values, "--estimator", "logistic", "--quiet")
+    assert found.stdout.startswith("0.5 has the largest area.")
+    found = command("filter", *paths[::2], "--keep", "20", "--estimator", "logistic", "-q")
+    assert len(found.stdout.splitlines()) == 20
+
+
+def test_a_mistyped_path_gets_the_one_that_was_meant(folder):
+    (folder / "photos.csv").touch()
+    for guess in ("photos", "photo.csv", "fotos.csv"):
+        done = command("evaluate", folder / guess, folder / "g.npy")
+        assert f"does not exist. Did you mean `{folder / 'photos.csv'}`?" in done.stderr
+    done = command("compare", folder / "r.npy", f"A={folder / 'photo.csv'}")
+    assert f"`{folder / 'photo.csv'}` does not exist. Did you mean" in done.stderr
+
+
 def test_encoders_are_listed():
     assert "efficientnet-lite0\timage\t" in command("encoders").stdout
 
@@ -225,6 +283,10 @@ def test_encoders_are_listed():
         (("eval",), "`tradeoff` has no command `eval`. Did you mean `evaluate`?"),
         (("evaluate", "--json", "out.json"), "`--json` prints the result: write `--json > out."),
         (("evaluate", "--html", "page.html"), "has no option `--html`. Did you mean `--report`?"),
+        (("evaluate", "--format", "json"), "has no option `--format`. Did you mean `--json`?"),
+        (("evaluate", "--nearest-k", "3"), "has no option `--nearest-k`. Did you mean `--k`?"),
+        (("decide", "a.npy"), 'The question must read like "curve.recall > 0.6"'),
+        (("report", "nothing.json"), "`nothing.json` does not exist."),
         (("filter", "--out", "kept"), "has no option `--out`. Did you mean `--ids`?"),
         (("evaluate", "--batch-size", "8"), "no option `--batch-size`: batches have a fixed size"),
         (("evaluate", "--num-workers", "8"), "OMP_NUM_THREADS"),

@@ -46,7 +46,7 @@ def test_shows_steps_and_clears_the_line(monkeypatch):
     shown = run(monkeypatch, Terminal(), slow(), total=8)
     assert "counting: 4 of 8" in shown
     assert "\n" not in shown
-    assert shown.endswith(" \r")
+    assert shown.endswith(" \x1b[K\r")
 
 
 @pytest.mark.usefixtures("at_once")
@@ -157,7 +157,7 @@ def test_the_line_fits_a_narrow_terminal_and_shows_no_rest_of_a_longer_one(monke
             time.sleep(0.05)
         with step("short"):
             time.sleep(0.05)
-    parts = shown.getvalue().split("\r")
+    parts = shown.getvalue().replace("\x1b[K", "").split("\r")
     assert max(map(len, parts)) == 59
     assert parts[-3].strip() == "short"
 
@@ -194,3 +194,36 @@ def test_an_evaluation_is_one_run_of_the_steps_that_it_expects(monkeypatch):
         *("fitting on one half", "expected values"),
         *("fitting the curve", "fitting on one half", "expected values"),
     ]
+
+
+def test_the_time_left_goes_down_until_a_count_is_late(clock):
+    with whole_run():
+        active = _progress._active()
+        shown = []
+        for number in track([1, 1, 1, 1], "embedding", total=40, size=lambda _: 10):
+            if number and active.place.done == 10:
+                for seconds in (0.0, 5.0, 5.0, 10.0):
+                    clock[0] += seconds
+                    shown.append(active.text().rpartition(", ")[2])
+            clock[0] += 10.0
+    # The second count was expected after 10 s, and the others take as long as both have by then.
+    assert shown == ["about 30 s left", "about 25 s left", "about 20 s left", "about 30 s left"]
+
+
+def test_before_its_first_step_a_run_is_starting(clock):
+    with whole_run():
+        active = _progress._active()
+        assert active.text() == "starting"
+        with step("reading"):
+            assert active.text() == "reading"
+        assert active.text() == ""
+
+
+def test_counts_are_left_out_where_they_do_not_fit(clock):
+    with whole_run():
+        expect([Step("baseline, real against real")])
+        for number in track(range(4), "baseline, real against real"):
+            if number == 1:
+                text = _progress._active().text(48)
+            clock[0] += 10.0
+    assert text == "baseline, real against real, about 30 s left"

@@ -9,11 +9,13 @@ import typer
 from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     EMBEDDING,
+    BothPaths,
     Config,
     Generated,
     Quiet,
     Real,
     embed_sources,
+    placed_sources,
     take_sources,
     with_settings,
 )
@@ -28,6 +30,7 @@ __all__ = ["run"]
 
 @with_settings(*EMBEDDING, "estimator", "folds")
 def run(
+    samples: BothPaths = None,
     *,
     real: Real = None,
     generated: Generated = None,
@@ -46,6 +49,7 @@ def run(
     from tradeoff.samples import Pair
     from tradeoff.sampling import plan_budget
 
+    real, generated = placed_sources(samples or [], real=real, generated=generated)
     sources = take_sources(chosen, real=real, generated=generated)
     settings, made, reference = embed_sources(chosen, sources, progress=not quiet)
     pair = Pair.of(real=reference.side.features, generated=made.features)

@@ -45,6 +45,14 @@ _MEANT = {
     "-e": ("--encoder",),
     "-m": ("--metrics",),
     "-k": ("--k",),
+    "--nearest-k": ("--k",),
+    "--neighbors": ("--k",),
+    "--target": ("--label",),
+    "--class": ("--label",),
+    "--format": ("--json",),
+    "--threshold": ("--fail-under",),
+    "--min-precision": ("--fail-under",),
+    "--min-recall": ("--fail-under",),
 }
 """Options that other tools have, and ours that mean the same."""
 _ANSWERED = {

@@ -26,6 +26,7 @@ from tradeoff.cli.options import (
     explained_settings,
     inputs_of,
     placed_output,
+    placed_real,
     repeating,
     take_sources,
     take_training,
@@ -70,13 +71,14 @@ def run(
     from tradeoff.report.text import shared_warnings
     from tradeoff.settings import write_config
 
-    named = named_sources([*(generated or ()), *(models or ())], by_path=True)
+    real, models = placed_real(models, chosen, real=real)
+    named = named_sources([*(generated or ()), *models], by_path=True)
     if saved := [path for path in named.values() if path.endswith(".json")]:
         raise InvalidInputError(
             f"Saved results cannot be compared. Got {saved[0]}: give the samples of each model, "
-            "`tradeoff compare --real PATH NAME=PATH NAME=PATH`."
+            "`tradeoff compare REAL NAME=PATH NAME=PATH`."
         )
-    out, report = placed_output(out, report)
+    out, report, document = placed_output(out, report)
     sources = take_sources(chosen, real=real, generated=named or None)
     sources |= take_training(chosen, train)
     settings = explained_settings(chosen, plot=plot, report=report)
@@ -85,7 +87,7 @@ def run(
         inputs_of(chosen, sources, config),
         out=out,
         results=[] if out is None else [*files, out / "run.toml"],
-        files=[plot, report],
+        files=[plot, report, document],
         overwrite=overwrite,
     )
     result = compare_sources(**sources, settings=settings, progress=not quiet)
@@ -101,6 +103,7 @@ def run(
         result,
         ComparisonDisplay,
         out=out,
+        document=document,
         files=files,
         plot=plot,
         report=report,
@@ -126,8 +129,8 @@ def named_sources(texts: list[str], *, by_path: bool = False) -> dict[str, str]:
             name, path = Path(text).stem, text
         if not (name and path) or name in found:
             raise InvalidInputError(
-                "`--generated` must be NAME=PATH, with a different name for each path. "
-                f"Got {text!r}."
+                "`--generated` must be NAME=PATH, with a different name for each path, such as "
+                f"A={path or text}. Got {text!r}."
             )
         found[name] = path
     return found

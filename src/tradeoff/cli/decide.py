@@ -22,6 +22,7 @@ from tradeoff.cli.options import (
     Real,
     check_output,
     inputs_of,
+    placed_real,
     take_source,
     with_settings,
 )
@@ -87,10 +88,12 @@ def run(
     from tradeoff.sequential.decide import decide_sources
     from tradeoff.settings import Settings
 
+    asked = parse_question(question)
+    real, models = placed_real(models, chosen, real=real)
     sources = {
         "real": take_source(chosen, "real", real),
         "generated": _by_name(
-            take_source(chosen, "generated", [*(generated or ()), *(models or ())] or None)
+            take_source(chosen, "generated", [*(generated or ()), *models] or None)
         ),
     }
     settings = Settings.of(chosen | {"metrics": "curve"})
@@ -105,7 +108,7 @@ def run(
     result = decide_sources(
         sources["real"],
         by_name,
-        parse_question(question),
+        asked,
         settings,
         counts={"pilot": pilot, "every": every, "limit": limit},
         ledger=ledger,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -11,6 +11,7 @@ from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     ALL,
     Address,
+    BothPaths,
     Config,
     EngineName,
     FailOver,
@@ -34,6 +35,7 @@ from tradeoff.cli.options import (
     inputs_of,
     parse_gates,
     placed_output,
+    placed_sources,
     repeating,
     take_sources,
     take_training,
@@ -48,12 +50,7 @@ __all__ = ["run"]
 
 @with_settings(*ALL)
 def run(
-    samples: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="REAL GENERATED", help="Both paths, in place of --real and --generated."
-        ),
-    ] = None,
+    samples: BothPaths = None,
     *,
     real: Real = None,
     generated: Generated = None,
@@ -84,7 +81,7 @@ def run(
     from tradeoff.settings import write_config
 
     real, generated = placed_sources(samples or [], real=real, generated=generated, json=json)
-    out, report = placed_output(out, report)
+    out, report, document = placed_output(out, report)
     sources = take_sources(chosen, real=real, generated=generated)
     sources |= take_training(chosen, train)
     runner = find_engine(engine, chosen, address=address, workers=workers)
@@ -97,7 +94,7 @@ def run(
         inputs_of(chosen, sources, config),
         out=out,
         results=[] if out is None else [*files, out / "run.toml"],
-        files=[plot, report],
+        files=[plot, report, document],
         overwrite=overwrite,
     )
     result = evaluate_sources(
@@ -115,6 +112,7 @@ def run(
         result,
         EvaluationDisplay,
         out=out,
+        document=document,
         files=files,
         plot=plot,
         report=report,
@@ -140,27 +138,6 @@ def _passes(result: Evaluation, under: dict[str, float], over: dict[str, float])
             failed = failed or fails
             typer.echo(f"gate {'failed' if fails else 'passed'}: {key} = {told}", err=True)
     return not failed
-
-
-def placed_sources(
-    samples: list[str], *, real: str | None, generated: str | None, json: bool
-) -> tuple[str | None, str | None]:
-    """Both sources, by position or by name, but not by both."""
-    from tradeoff.exceptions import InvalidInputError
-
-    if not samples:
-        return real, generated
-    if json and len(samples) == 1 and samples[0].endswith(".json"):
-        raise InvalidInputError(
-            f"`--json` prints the result: write `--json > {samples[0]}`, or keep everything with "
-            "`--out FOLDER`."
-        )
-    if len(samples) != 2 or real is not None or generated is not None:
-        raise InvalidInputError(
-            "The samples must be given as two paths, REAL GENERATED, or as --real PATH --generated "
-            f"PATH. Got {' '.join(samples)!r}."
-        )
-    return samples[0], samples[1]
 
 
 def check_gates(keys: tuple[str, ...], settings: Any, *, train: bool = False) -> None:

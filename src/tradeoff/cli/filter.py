@@ -13,6 +13,7 @@ from tradeoff._text import printable
 from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     EMBEDDING,
+    BothPaths,
     Config,
     Overwrite,
     Plot,
@@ -21,6 +22,7 @@ from tradeoff.cli.options import (
     check_output,
     embed_sources,
     inputs_of,
+    placed_sources,
     take_sources,
     with_settings,
 )
@@ -36,6 +38,7 @@ _NOTE = (
 
 @with_settings(*EMBEDDING, "estimator")
 def run(
+    samples: BothPaths = None,
     *,
     real: Real = None,
     generated: Annotated[
@@ -64,6 +67,7 @@ def run(
     from tradeoff.sampling.pool import check_amount
 
     check_amount(budget=budget, keep=keep)
+    real, generated = placed_sources(samples or [], real=real, generated=generated)
     sources = take_sources(chosen, real=real, generated=generated)
     inputs = inputs_of(chosen, sources, config)
     check_output(inputs, files=[plot, ids, curves], overwrite=overwrite)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tradeoff._extras import import_extra
+from tradeoff._progress import columns_of
 from tradeoff._text import printable
 
 if TYPE_CHECKING:
@@ -61,18 +65,18 @@ class Kept:
         if self._fresh(self.ledger, _RECORDS):
             parts.append(f"{self.ledger} (ledger)")
         if parts:
-            typer.echo(printable(f"Written: {', '.join(parts)}"), err=True)
+            typer.echo(_fitted(f"Written: {', '.join(parts)}"), err=True)
 
     def tell_interrupted(self) -> None:
         """Say on stderr what is left of the work, and what the next run reuses."""
         said = []
         if self.written:
             said.append(f"Written before: {', '.join(self.written)}.")
-        new = self._new_features()
+        new = self._new_samples()
         if new:
             said.append(
-                f"{new:,} new features were kept: the next run with --store {self.store} reuses "
-                "them."
+                f"Features of {new:,} samples were kept: the next run with --store {self.store} "
+                "reuses them."
             )
         if self._fresh(self.ledger, _RECORDS):
             said.append(
@@ -83,19 +87,36 @@ class Kept:
             said.append("Nothing was kept.")
             if self.store is None and self.ledger is None:
                 said.append("Use --store DIR to keep features for the next run.")
-        typer.echo(printable(f"interrupted. {' '.join(said)}"), err=True)
+        typer.echo(_fitted(f"interrupted. {' '.join(said)}"), err=True)
 
     def _fresh(self, place: Path | None, patterns: tuple[str, ...]) -> list[Path]:
         """Files in a folder that are new or have changed."""
         found = _files(place, patterns)
         return [file for file, state in found.items() if self._before.get(file) != state]
 
-    def _new_features(self) -> int:
+    def _new_samples(self) -> int:
+        """Number of samples with new features, in each view, which has a folder of its own."""
         shards = self._fresh(self.store, _SHARDS)
         if not shards:
             return 0
         parquet = import_extra("pyarrow.parquet", extra="images", purpose="A feature store")
-        return sum(int(parquet.read_metadata(shard).num_rows) for shard in shards)
+        rows = Counter[Path]()
+        for shard in shards:
+            rows[shard.parent] += int(parquet.read_metadata(shard).num_rows)
+        return min(rows.values())
+
+
+def _fitted(text: str) -> str:
+    """Text for stderr, whose lines break between words if it is a terminal."""
+    if not sys.stderr.isatty():
+        return printable(text)
+    return fill(
+        printable(text),
+        max(20, columns_of(sys.stderr)),
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _files(folder: Path | None, patterns: tuple[str, ...]) -> dict[Path, tuple[int, int]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 import typer
 
+from tradeoff._files import missing
 from tradeoff._progress import clear_line, whole_run
 from tradeoff._text import printable
 from tradeoff.cli.command import INTERRUPTED
@@ -39,6 +40,7 @@ __all__ = [
     "CROSS_FITTED",
     "EMBEDDING",
     "Address",
+    "BothPaths",
     "Config",
     "EngineName",
     "FailOver",
@@ -64,6 +66,9 @@ __all__ = [
     "find_engine",
     "inputs_of",
     "parse_gates",
+    "placed_output",
+    "placed_real",
+    "placed_sources",
     "repeating",
     "take_source",
     "take_sources",
@@ -74,6 +79,7 @@ __all__ = [
 
 _PICTURES = (".png", ".pdf", ".svg")
 _PAGES = (".html", ".htm")
+_PATTERN = ("*", "://")  # of paths that are not those of one file
 
 
 def _check_picture(path: Path | None) -> Path | None:
@@ -102,7 +108,16 @@ Train = Annotated[
 ]
 MoreModels = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME=PATH]...", help="Further models, as NAME=PATH."),
+    typer.Argument(
+        metavar="[REAL] [NAME=PATH]...",
+        help="Further models, as NAME=PATH, after the real samples if there is no --real.",
+    ),
+]
+BothPaths = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="REAL GENERATED", help="Both paths, in place of --real and --generated."
+    ),
 ]
 Config = Annotated[
     Path | None,
@@ -142,7 +157,8 @@ Out = Annotated[
     typer.Option(
         "--out",
         "-o",
-        help="Folder for the result, values of samples, and run.toml; PAGE.html is like --report.",
+        help="Folder for the result, values of samples, and run.toml; PAGE.html is like --report, "
+        "and FILE.json holds the result alone.",
     ),
 ]
 Overwrite = Annotated[
@@ -207,6 +223,7 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
             if isinstance(chosen.get("encoder"), list) and len(chosen["encoder"]) == 1:
                 (chosen["encoder"],) = chosen["encoder"]
             chosen = _configured(values.get("config"), names) | chosen
+            _check_names(chosen, values)
             kept = Kept.of(chosen, values)
             try:
                 with whole_run(progress=not values.get("quiet")):
@@ -230,6 +247,27 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
         return run
 
     return decorate
+
+
+def _check_names(chosen: dict[str, Any], values: dict[str, Any]) -> None:
+    """Report a mistyped path or encoder at once, before what measures is imported."""
+    from tradeoff.features.open import check_spelling
+
+    encoders = chosen.get("encoder") or []
+    for encoder in [encoders] if isinstance(encoders, str) else encoders:
+        if isinstance(encoder, str):
+            check_spelling(encoder)
+    for name in ("real", "generated", "train", "samples", "models"):
+        given = values.get(name) or []
+        for text in [given] if isinstance(given, str) else given:
+            path = Path(text)
+            if path.exists() or path.suffix == ".json" or any(mark in text for mark in _PATTERN):
+                continue
+            label, equals, named = text.partition("=")
+            if not (label and equals):
+                raise InvalidInputError(missing(path))
+            if named and not Path(named).exists():
+                raise InvalidInputError(missing(named))
 
 
 def _configured(config: Path | None, names: Iterable[str]) -> dict[str, Any]:
@@ -362,17 +400,17 @@ def explained_settings(
     return found
 
 
-def placed_output(out: Path | None, report: Path | None) -> tuple[Path | None, Path | None]:
-    """The folder and the page of a run, of which `--out` can be either."""
+def placed_output(
+    out: Path | None, report: Path | None
+) -> tuple[Path | None, Path | None, Path | None]:
+    """The folder, the page and the JSON file of a run, of which `--out` can be each."""
     if out is None or out.suffix not in (".html", ".json"):
-        return out, report
+        return out, report, None
     if out.suffix == ".json":
-        raise InvalidInputError(
-            f"`--out` is a folder or a page: write `--json > {out}` for a file. Got {out}."
-        )
+        return None, report, out
     if report is not None:
         raise InvalidInputError(f"`--out` and `--report` are two pages: {out} and {report}.")
-    return None, out
+    return None, out, None
 
 
 def repeating(settings: Settings, encoder: str) -> Settings:
@@ -406,6 +444,36 @@ def take_sources(chosen: dict[str, Any], *, real: Any, generated: Any) -> dict[s
     """Both sources, from options or else from the TOML file, taken out of what was chosen."""
     given = {"real": real, "generated": generated}
     return {name: take_source(chosen, name, value) for name, value in given.items()}
+
+
+def placed_real(
+    paths: list[str] | None, chosen: dict[str, Any], *, real: str | None
+) -> tuple[str | None, list[str]]:
+    """The real samples and the rest; the first path is theirs if nothing else names them."""
+    found = paths or []
+    if real is not None or "real" in chosen or not found:
+        return real, found
+    is_named = "=" in found[0] and not Path(found[0]).exists()
+    return (None, found) if is_named else (found[0], found[1:])
+
+
+def placed_sources(
+    samples: list[str], *, real: str | None, generated: str | None, json: bool = False
+) -> tuple[str | None, str | None]:
+    """Both sources, by position or by name, but not by both."""
+    if not samples:
+        return real, generated
+    if json and len(samples) == 1 and samples[0].endswith(".json"):
+        raise InvalidInputError(
+            f"`--json` prints the result: write `--json > {samples[0]}`, or keep everything with "
+            "`--out FOLDER`."
+        )
+    if len(samples) != 2 or real is not None or generated is not None:
+        raise InvalidInputError(
+            "The samples must be given as two paths, REAL GENERATED, or as --real PATH --generated "
+            f"PATH. Got {' '.join(samples)!r}."
+        )
+    return samples[0], samples[1]
 
 
 def take_training(chosen: dict[str, Any], train: Any) -> dict[str, Any]:

@@ -127,6 +127,7 @@ def write_result(
     display: Callable[[Any], Any],
     *,
     out: Path | None = None,
+    document: Path | None = None,
     files: Sequence[Path] = (),
     plot: Path | None,
     report: Path | None,
@@ -140,6 +141,7 @@ def write_result(
         result: The result.
         display: Class that draws it.
         out: Folder for the result; None without one.
+        document: JSON file for the result alone; None without one.
         files: Files of the result in that folder.
         plot: File for the picture; None without one.
         report: File for the page; None without one.
@@ -152,6 +154,9 @@ def write_result(
         with replacing(out / _CONFIG) as fresh:
             fresh.write_text(config, encoding="utf-8")
         kept.add_folder(out, [*files, out / _CONFIG])
+    if document is not None:
+        result.save(document, overwrite=True)
+        kept.add(document)
     if plot is not None:
         display(result).save(plot)
         kept.add(plot)

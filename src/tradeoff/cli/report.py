@@ -14,7 +14,7 @@ __all__ = ["run"]
 
 
 def run(
-    folder: Annotated[Path, typer.Argument(help="Folder that --out of a run wrote.")],
+    folder: Annotated[Path, typer.Argument(help="Folder or JSON file that --out of a run wrote.")],
     *,
     report: Report = None,
     no_samples: NoSamples = False,
@@ -27,6 +27,7 @@ def run(
     from tradeoff import load
 
     result = load(folder)
-    page = folder / "report.html" if report is None else report
+    page = folder / "report.html" if folder.is_dir() else folder.with_suffix(".html")
+    page = page if report is None else report
     result.report(page, samples=not no_samples, overwrite=overwrite)
     typer.echo(f"Written: {printable(str(page))}", err=True)

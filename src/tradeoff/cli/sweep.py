@@ -23,6 +23,7 @@ from tradeoff.cli.options import (
     check_output,
     explained_settings,
     inputs_of,
+    placed_real,
     take_sources,
     take_training,
     tell_warnings,
@@ -36,7 +37,10 @@ __all__ = ["run"]
 def run(
     samples: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[VALUE=PATH]...", help="Further values, as VALUE=PATH."),
+        typer.Argument(
+            metavar="[REAL] [VALUE=PATH]...",
+            help="Further values, as VALUE=PATH, after the real samples if there is no --real.",
+        ),
     ] = None,
     *,
     real: Real = None,
@@ -76,7 +80,8 @@ def run(
     from tradeoff.report.text import shared_warnings
 
     asked = parse_best(goal)
-    named = named_sources([*(generated or ()), *(samples or ())])
+    real, samples = placed_real(samples, chosen, real=real)
+    named = named_sources([*(generated or ()), *samples])
     sources = take_sources(chosen, real=real, generated=named or None)
     sources |= take_training(chosen, train)
     given = defaults(sources.get("train")) | chosen

@@ -18,7 +18,6 @@ from tradeoff._files import check_local, check_outputs, replacing_files
 from tradeoff._progress import whole_run
 from tradeoff._registry import resolve, suggestion
 from tradeoff._result import Result
-from tradeoff._sides import by_name
 from tradeoff.comparison.curves import compare_curves
 from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.curves.folds import check_enough
@@ -253,12 +252,11 @@ def _is_comparison(place: Path) -> bool:
     return isinstance(found, dict) and found.get("schema") == "tradeoff.Comparison"
 
 
-@by_name
 @with_keywords(without=("rule",))
 def compare(
-    *,
     real: Any,
     generated: Mapping[str, Any],
+    *,
     train: Any = None,
     progress: bool = True,
     **settings: Unpack[Keywords],
@@ -315,8 +313,8 @@ def compare_measured(
     """The same, and the estimated curves of models that have one."""
     if not isinstance(generated, Mapping):
         raise InvalidInputError(
-            "`generated` must hold the samples of each model by its name (NAME=PATH). Got a "
-            f"{type(generated).__name__}: use `evaluate` for a single model."
+            'Models must be given by name, compare(real, {"a": samples, "b": samples}), or as '
+            f"NAME=PATH. Got a {type(generated).__name__}: use `evaluate` for a single model."
         )
     for name in generated:
         if not isinstance(name, str):

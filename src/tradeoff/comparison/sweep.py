@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from tradeoff._registry import resolve
 from tradeoff._result import Result
-from tradeoff._sides import by_name
 from tradeoff._text import in_percent
 from tradeoff._validation import check_count, check_type
 from tradeoff.comparison.curves import compare_curves
@@ -138,12 +137,11 @@ class Sweep(Paged, Result):
         return tuple(found)
 
 
-@by_name
 @with_keywords(without=("rule", "protocol"), metrics="curve", diagnose=False)
 def sweep(
-    *,
     real: Any,
     generated: Mapping[Any, Any] | None = None,
+    *,
     generate: Callable[[Any, int], Any] | None = None,
     values: Sequence[Any] = (),
     n: int = 2000,

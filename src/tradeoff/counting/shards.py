@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff._files import local_path
+from tradeoff._files import local_path, missing
 from tradeoff.data.base import Broken
 from tradeoff.data.reading import reason
 from tradeoff.exceptions import InvalidInputError, UnreadableError, first_line
@@ -237,7 +237,7 @@ def _files(source: str) -> list[str]:
     elif "*" in path.name:
         files = sorted(str(p) for p in path.parent.glob(path.name))
     elif not path.exists():
-        raise InvalidInputError(f"`{source}` does not exist.")
+        raise InvalidInputError(missing(source))
     else:
         files = sorted(map(str, path.glob("*.parquet"))) if path.is_dir() else [str(path)]
     if not files:

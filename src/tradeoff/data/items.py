@@ -146,8 +146,8 @@ def _parts(value: Any) -> tuple[str | None, Any, str | None]:
     if _is_content(first) and isinstance(second, str):
         return None, first, second
     raise InvalidInputError(
-        "An item must be a sample, (id, sample) or (sample, label). Got a tuple of "
-        f"{', '.join(type(part).__name__ for part in value)}."
+        "An item must be a sample, (id, sample) or (sample, label), where a label is text or a "
+        f"whole number. Got a tuple of {', '.join(type(_scalar(part)).__name__ for part in value)}."
     )
 
 

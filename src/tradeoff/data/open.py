@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._files import missing
 from tradeoff._validation import check_array, check_choice
 from tradeoff.data.archives import ImageArchive
 from tradeoff.data.arrays import ArraySource, load_array
@@ -107,7 +108,7 @@ def _open_array(value: Any, name: str, fields: dict[str, Any]) -> Source:
 
 def _open_path(path: Path, fields: dict[str, Any]) -> Source:
     if not path.exists():
-        raise InvalidInputError(f"`{path}` does not exist.")
+        raise InvalidInputError(missing(path))
     if path.is_dir():
         return _open_folder(path, fields)
     try:

@@ -101,8 +101,7 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate generated against real samples; returns scores with intervals, a verdict and advice.
 
-    The real side comes first, like the true values in scikit-learn. Everywhere else the sides are
-    named.
+    The real side comes first, like the true values in scikit-learn.
 
     Args:
         real: Samples of real data: a path (a folder of images, an archive, ``.npz``, Parquet,

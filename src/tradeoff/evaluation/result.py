@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tradeoff._codec import decode, decoding, write_document
 from tradeoff._extras import import_extra
-from tradeoff._files import check_local, check_outputs, replacing, replacing_files
+from tradeoff._files import check_local, check_outputs, missing, replacing, replacing_files
 from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff.core.curve import PRCurve
@@ -25,7 +25,7 @@ from tradeoff.evaluation.training import TrainingOutcome
 from tradeoff.evaluation.verdict import Verdict
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain import Explanation
-from tradeoff.metrics.registry import full_key
+from tradeoff.metrics.registry import all_metrics, full_key
 from tradeoff.metrics.score import Score
 from tradeoff.settings import Settings
 from tradeoff.tables import TableReport
@@ -294,6 +294,10 @@ class Evaluation(Paged, Result):
         for full in (key, full_key(key)):
             if full in self.scores:
                 return self.scores[full]
+        if full_key(key) not in all_metrics():
+            names = [*self.scores, *(name.rpartition(".")[2] for name in self.scores)]
+            if close := get_close_matches(key, names, n=1, cutoff=0.75):
+                raise InvalidInputError(f"Unknown score `{key}`. Did you mean `{close[0]}`?")
         raise InvalidInputError(
             f"`{key}` was not measured. Measured scores: {', '.join(self.scores)}."
         )
@@ -406,6 +410,8 @@ def read_saved(folder: Path, name: str, what: str) -> str:
     try:
         content = (folder / name).read_bytes()
     except OSError as error:
+        if not folder.exists():
+            raise InvalidInputError(missing(folder)) from None
         raise InvalidInputError(f"`{folder}` must hold {what}. {error.strerror}: {name}.") from None
     with decoding(f"`{folder / name}`"):
         return content.decode("utf-8")

@@ -171,7 +171,7 @@ class _Shown:
                     other=int(counted.other[group]),
                     times_needed=_needed_times(counted, group),
                     members=tuple(name_of(side, int(i)) for i in formed.members[group]),
-                    examples=self._examples(formed, group),
+                    examples=self._examples(formed, group, rule=name if kind == "rule" else None),
                 )
             )
         return GroupedLoss(
@@ -196,7 +196,7 @@ class _Shown:
             return words_name([str(text) for text in texts], members), "words"
         return None, "number"
 
-    def _examples(self, formed: Formed, group: int) -> tuple[Example, ...]:
+    def _examples(self, formed: Formed, group: int, *, rule: str | None) -> tuple[Example, ...]:
         own = formed.flagged.own
         sides = tuple(self.pair)
         x, other = self.coordinates[own], self.coordinates[1 - own]
@@ -204,8 +204,8 @@ class _Shown:
         nearest, distance = nearest_of_other(x[chosen], other)
         return tuple(
             Example(
-                sample=preview_of(sides[own], int(i), self.contents[own]),
-                nearest=preview_of(sides[1 - own], int(j), self.contents[1 - own]),
+                sample=preview_of(sides[own], int(i), self.contents[own], rule=rule),
+                nearest=preview_of(sides[1 - own], int(j), self.contents[1 - own], rule=rule),
                 distance=float(d),
             )
             for i, j, d in zip(chosen, nearest, distance, strict=True)

@@ -49,22 +49,24 @@ def name_of(side: Side, index: int) -> str:
     return side.ids[index] if side.ids else f"{side.name}[{index}]"
 
 
-def preview_of(side: Side, index: int, contents: Mapping[str, Sample]) -> Preview:
-    """A sample of a side, with its content where that is known."""
+def preview_of(
+    side: Side, index: int, contents: Mapping[str, Sample], *, rule: str | None = None
+) -> Preview:
+    """A sample of a side, with its content where that is known; columns of a rule come first."""
     name = name_of(side, index)
     label = side.labels[index] if side.labels else None
     if name not in contents:
         return Preview(id=name, label=label, text=None, image=None)
     shown = contents[name]
-    return Preview(id=name, label=label, text=_text(shown.content), image=_image(shown))
+    return Preview(id=name, label=label, text=_text(shown.content, rule or ""), image=_image(shown))
 
 
-def _text(content: Any) -> str | None:
+def _text(content: Any, rule: str) -> str | None:
     if isinstance(content, str):
         text = printable(" ".join(content[: 2 * _TEXT].split()))
         return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
     if isinstance(content, Mapping):
-        shown = list(content.items())[:_FIELDS]
+        shown = sorted(content.items(), key=lambda field: f"{field[0]} " not in rule)[:_FIELDS]
         more = ["…"] * (len(content) > _FIELDS)
         return printable(", ".join([*(f"{name}: {_cell(value)}" for name, value in shown), *more]))
     return None

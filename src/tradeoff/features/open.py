@@ -131,7 +131,7 @@ def _find(encoder: Any, kind: Kind, trusted: bool) -> Any:
             f"`encoder` must be {DEFAULTS[kind]} or a function for {kind} samples. "
             f"Got {str(encoder)!r}."
         )
-    _check_spelling(str(encoder))
+    check_spelling(str(encoder))
     return (HubImages if kind == "image" else HubTexts)(str(encoder))
 
 
@@ -147,9 +147,15 @@ def _by_name(declaration: EncoderDeclaration, model: str) -> Any:
     return make(model)
 
 
-def _check_spelling(name: str) -> None:
-    """A name that is nearly that of a known encoder is a mistake, not a model of the hub."""
+def check_spelling(name: str) -> None:
+    """Refuse a name that is nearly that of a known encoder: a mistake, not a model of the hub.
+
+    Args:
+        name: Encoder as text.
+    """
     if "/" in name or Path(name).exists():
+        return
+    if name.partition(":")[0] in ENCODERS or name.lower().endswith(NETWORK_SUFFIXES):
         return
     known = HUB_MODELS | {encoder: encoder for encoder in ENCODERS}
     if close := get_close_matches(name.lower(), known, n=1, cutoff=0.8):

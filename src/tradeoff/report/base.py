@@ -64,6 +64,10 @@ class Display(ABC):
         with replacing(path) as fresh:
             self.figure_.savefig(fresh, format=path.suffix[1:].lower(), dpi=_FILE_DPI)
 
+    def savefig(self, path: str | Path) -> None:
+        """The same as `save`, as figures of Matplotlib call it."""
+        self.save(path)
+
     def _finish(self, ax: Axes) -> Self:
         self.ax_ = ax
         self.figure_ = ax.figure.figure  # the root, also from within a subfigure

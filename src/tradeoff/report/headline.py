@@ -177,7 +177,8 @@ def _fitting(candidates: Iterable[str]) -> str:
 
 
 def _named(model: str) -> str:
-    return _shortened(printable(model), _LONGEST_NAME)
+    name = _shortened(printable(model), _LONGEST_NAME)
+    return f"“{name}”" if " " in name else name
 
 
 def _shortened(text: str, longest: int) -> str:

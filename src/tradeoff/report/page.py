@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
     from tradeoff.comparison.models import Difference
     from tradeoff.evaluation import Evaluation
-    from tradeoff.explain.result import ClosePair, GroupedLoss
+    from tradeoff.explain.result import ClosePair, Group, GroupedLoss
 
 __all__ = ["about_of", "page_of", "provenance_of", "write_page"]
 
@@ -505,7 +505,7 @@ def _grouped(loss: GroupedLoss | None, evaluation: Evaluation) -> dict[str, Any]
         groups.append(
             {
                 "group": group,
-                "name": printable(group.name),
+                "name": _group_name(group),
                 "share": f"{group.share:.1%}",
                 "at_least": percent(group.at_least),
                 "class": next((c for c in named if group.name.startswith(f"{c} (")), "")
@@ -529,6 +529,12 @@ def _grouped(loss: GroupedLoss | None, evaluation: Evaluation) -> dict[str, Any]
         "share": rounded_inverse(loss.factor),
         "lam": f"{loss.lam:.2g}",
     }
+
+
+def _group_name(group: Group) -> str:
+    """Name of a group; of classes it holds their shares of the group."""
+    name = printable(group.name)
+    return f"{name[:-1]} of the group)" if group.kind == "classes" and name.endswith("%)") else name
 
 
 def _needed(times: float | None, sizes: Mapping[str, int]) -> str:

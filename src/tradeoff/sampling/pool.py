@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tradeoff._result import Result
-from tradeoff._sides import by_name
 from tradeoff._validation import FloatArray, check_count, check_number, check_seed
 from tradeoff.core.budget import AcceptanceRule
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
@@ -57,11 +56,10 @@ class PoolSelection(Result):
     after: CurveEstimate
 
 
-@by_name
 def filter_pool(
-    *,
     real: npt.ArrayLike,
     generated: npt.ArrayLike,
+    *,
     budget: float | None = None,
     keep: int | None = None,
     estimator: Estimator | str = "stack",

@@ -15,7 +15,6 @@ import numpy as np
 
 from tradeoff._files import check_local, check_outputs, working_folder
 from tradeoff._progress import track, whole_run
-from tradeoff._sides import by_name
 from tradeoff._validation import check_count
 from tradeoff.counting.ledger import Ledger
 from tradeoff.data import GrowingFolder
@@ -42,12 +41,11 @@ __all__ = ["decide", "decide_sources"]
 _LEDGER = "samples.ledger"
 
 
-@by_name
 def decide(
-    *,
     real: Any,
     generated: Any,
     goal: Above | Below | Best,
+    *,
     encoder: Any = None,
     estimator: Any = "stack",
     rule: LogRatio | Mapping[str, LogRatio] | None = None,
