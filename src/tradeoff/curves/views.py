@@ -89,6 +89,7 @@ def seen_views(estimate: CurveEstimate, *, level: float = 0.95) -> tuple[SeenVie
         [('meaning', False), ('style', True)]
     """
     distance = normal_quantile(2.0 * level - 1.0)
+    most = 1.0 - min(estimate.headline["curve.overlap"], 1.0)  # counts at λ = 1 may exceed 1
     found = []
     for name, alone in estimate.views.items():
         hidden, hidden_error = _difference_at_one(alone, estimate)
@@ -98,10 +99,10 @@ def seen_views(estimate: CurveEstimate, *, level: float = 0.95) -> tuple[SeenVie
                 name=name,
                 overlap=min(alone.headline["curve.overlap"], 1.0),
                 at_most=alone.losses(level=level).at_most("overlap"),
-                hidden=hidden,
-                hidden_at_least=hidden - distance * hidden_error,
-                lost=lost,
-                lost_at_least=lost - distance * lost_error,
+                hidden=min(hidden, most),
+                hidden_at_least=min(hidden - distance * hidden_error, most),
+                lost=min(lost, most),
+                lost_at_least=min(lost - distance * lost_error, most),
             )
         )
     return tuple(found)
