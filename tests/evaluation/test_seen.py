@@ -65,6 +65,29 @@ def test_a_missing_topic_is_seen_by_the_encoder():
     assert found["curve.overlap"].value < 0.6  # in truth 0.5
 
 
+def style(texts):
+    """Share of capital letters, and exclamation marks."""
+    return [[np.mean([c.isupper() for c in text]), text.count("!")] for text in texts]
+
+
+@pytest.mark.slow
+def test_groups_are_formed_in_the_view_that_sees_most():
+    """Two styles are missing; in the view of topics they would be one mixture."""
+    rng = np.random.default_rng(0)
+    real, made = plain(sentences(0, [0, 1], 600)), plain(sentences(1, [0, 1], 600))
+    kinds = rng.integers(3, size=len(real))
+    real = [
+        (text, text.upper(), f"{text}!!!")[kind] for text, kind in zip(real, kinds, strict=True)
+    ]
+    views = {"topic": topic, "style": style}
+    found = evaluate(real=real, generated=made, encoder=views, explain=True, **FAST)
+    kind_of = {f"real[{i}]": kind for i, kind in enumerate(kinds)}
+    groups = found.explanation.missed.groups
+    assert len(groups) >= 2
+    for group in groups:
+        assert len({kind_of[name] for name in group.members}) == 1
+
+
 def thumbnails(pictures):
     """Mean color of each quarter of an image: content, as far as it is seen by a weak encoder."""
     small = [np.asarray(one, float).reshape(2, 16, 2, 16, 3).mean((1, 3)) for one in pictures]
