@@ -317,6 +317,21 @@ def fetch_package(requirement: str, name: str) -> Path:
     return _fetched(name, [*pip, requirement])
 
 
+def fetch_wheel(requirement: str, name: str) -> Path:
+    """The wheel of a package, which is not installed."""
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+    ]
+    return _fetched(name, [*pip, requirement])
+
+
 def _fetched(name: str, command: list[str]) -> Path:
     path = CACHE / name
     if not path.exists():

@@ -1,5 +1,7 @@
 """Several views of a sample: what all show together, and which of them shows a difference."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
@@ -11,19 +13,21 @@ from tradeoff.curves.estimate import estimate_curve
 from tradeoff.samples import Pair
 
 VIEWS = {"meaning": 6, "style": 3}
+THREE = VIEWS | {"surprisal": 2}
 
 
-def drawn(seed, n, *, meaning=0.0, style=0.0):
-    """Two sets that differ by a shift of the first column of a view."""
+def drawn(seed, n, *, views=VIEWS, **shifts):
+    """Two sets that differ by a shift of the first column of some views."""
     rng = np.random.default_rng(seed)
-    real, generated = rng.normal(size=(2, n, sum(VIEWS.values())))
-    generated[:, 0] += meaning
-    generated[:, VIEWS["meaning"]] += style
+    real, generated = rng.normal(size=(2, n, sum(views.values())))
+    starts = np.cumsum([0, *views.values()])
+    for name, start in zip(views, starts[:-1], strict=True):
+        generated[:, start] += shifts.get(name, 0.0)
     return {"real": real, "generated": generated}
 
 
-def estimate(seed, n, **shifts):
-    pair = Pair.of(**drawn(seed, n, **shifts), views=VIEWS)
+def estimate(seed, n, *, views=VIEWS, **shifts):
+    pair = Pair.of(**drawn(seed, n, views=views, **shifts), views=views)
     return estimate_curve(pair, seed=seed, jobs=1, progress=False)
 
 
@@ -52,6 +56,22 @@ def test_the_view_that_sees_a_difference_is_named():
 def test_equal_sets_are_seen_by_no_view():
     for view in seen_views(estimate(2, 300)):
         assert (view.sees, view.is_blind) == (False, False)
+
+
+def test_of_two_views_one_loses_what_the_other_hides():
+    first, second = seen_views(estimate(1, 300, style=1.0))
+    assert (first.lost, first.lost_at_least) == (second.hidden, second.hidden_at_least)
+    assert (second.lost, second.lost_at_least) == (first.hidden, first.hidden_at_least)
+
+
+def test_of_three_views_the_one_that_cannot_be_left_out_is_known():
+    found = estimate(5, 400, views=THREE, style=1.5)
+    assert list(found.views) == list(found.without) == list(THREE)
+    views = {view.name: view for view in seen_views(found)}
+    assert views["style"].lost_at_least > 0.2  # of 0.55
+    for name in ("meaning", "surprisal"):
+        assert views[name].hidden_at_least > 0.2
+        assert abs(views[name].lost) < 0.06  # nothing; five standard errors
 
 
 def test_an_estimator_without_members_sees_the_columns_side_by_side():
@@ -88,15 +108,38 @@ def test_samples_of_a_split_have_log_ratios_in_every_view(folds):
             assert np.isfinite(one.real.training_log_ratios[~one.real.counted]).all()
 
 
-def outcome(seed):
-    found = estimate(10_000 + seed, 150)
+def outcome(views, seed):
+    found = estimate(10_000 + seed, 150, views=views)
     return found.losses().difference is not None
 
 
 @pytest.mark.slow
-def test_false_alarms_of_equal_sets_are_rare():
-    runs = 60
-    assert sum(over_seeds(outcome, runs)) <= binom.ppf(0.999, runs, 0.05)
+@pytest.mark.parametrize("views", [VIEWS, THREE], ids=len)
+def test_false_alarms_of_equal_sets_are_rare(views):
+    runs = 25
+    alarms = over_seeds(partial(outcome, views), runs)
+    assert sum(alarms) <= binom.ppf(0.999, runs, 0.05)
+
+
+SHIFTS = {"in one view": {"style": 1.5}, "in both": {"style": 1.0, "meaning": 1.0}}
+
+
+def overlaps(shifts, seed):
+    found = estimate(30_000 + seed, 300, **shifts)
+    alone = [view.headline["curve.overlap"] for view in found.views.values()]
+    return found.headline["curve.overlap"], min(alone)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shifts", SHIFTS.values(), ids=SHIFTS)
+def test_all_views_together_are_not_worse_than_the_best_one(shifts):
+    """Means over five seeds; the standard error of their difference is about 0.005."""
+    together, best = np.mean(over_seeds(partial(overlaps, shifts), 5), axis=0)
+    distance = np.sqrt(sum(shift**2 for shift in shifts.values()))
+    assert together <= best + 0.03
+    assert together >= 2 * norm.cdf(-distance / 2) - 0.06  # four standard errors
+    if len(shifts) > 1:
+        assert together <= best - 0.05  # in truth 0.14
 
 
 def named(seed):

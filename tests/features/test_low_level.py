@@ -50,7 +50,8 @@ def test_what_the_encoder_cannot_see_is_found():
         )
         for low_level in (True, False)
     )
-    assert "Seen in surface, not in length." in found.verdict.sentences
+    said = "Seen in surface (length, case, punctuation, repetition), not in length."
+    assert said in found.verdict.sentences
     assert without.verdict.difference is None
     assert found.provenance["encoder"] == "length + surface"
     assert found.provenance["columns"] > without.provenance["columns"]

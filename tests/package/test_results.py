@@ -307,7 +307,8 @@ MAKE = {
         samples=REAL, labels=None, log_ratios=REAL[:, 0], accounting=Accounting(draws=300)
     ),
     "SeenView": lambda: SeenView(
-        name=LONG, overlap=0.9, at_most=1.0, hidden=0.2, hidden_at_least=0.1
+        name=LONG, overlap=0.9, at_most=1.0, hidden=0.2, hidden_at_least=0.1, lost=0.0,
+        lost_at_least=-0.01,
     ),
     "Score": lambda: Score(value=0.5, low=0.4, high=0.6),
     "Side": lambda: Side(name="real", features=REAL, groups=["a"] * 200),

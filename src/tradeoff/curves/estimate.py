@@ -91,6 +91,7 @@ class CurveEstimate(EstimatedCurve):
         generated: Generated samples with theirs.
         provenance: estimator, folds, seed, sizes and versions.
         views: For samples with several views, the curve that each view alone shows, by its name.
+        without: The curve that all other views show, by the name of the view that is left out.
 
     Example:
         >>> import numpy as np
@@ -105,11 +106,12 @@ class CurveEstimate(EstimatedCurve):
         ((500,), 5)
     """
 
-    _unsaved = ("views",)
+    _unsaved = ("views", "without")
 
     real: HeldOut
     generated: HeldOut
     views: Mapping[str, CurveEstimate] = field(default_factory=dict)
+    without: Mapping[str, CurveEstimate] = field(default_factory=dict)
 
     @property
     def held_out(self) -> HeldOutLogRatios:
@@ -247,10 +249,6 @@ def estimate_curve(
     split = Split.of(folds, every_pair=every_pair and model.combines)
     placed = place(pair, split, equal, seed=seed)
     fitted = cross_fit(model, placed, split, seed=seed, jobs=jobs, progress=progress)
-    whole, *views = (
-        _estimate(split, placed, log_ratios, provenance={"view": view} if view else {})
-        for view, log_ratios in fitted.items()
-    )
     about: dict[str, Any] = {
         "measured": "precision-recall curve, errors of a held-out log-ratio",
         "estimator": repr(model),
@@ -267,11 +265,17 @@ def estimate_curve(
     }
     if pair.views:
         about["views"] = {view.name: view.width for view in pair.views}
-    named = {
-        one.provenance["view"]: replace(one, provenance={**about, **one.provenance})
-        for one in views
+    found = {
+        seen: _estimate(split, placed, log_ratios, provenance=about | {"seen": list(seen)})
+        for seen, log_ratios in fitted.items()
     }
-    return replace(whole, provenance=about, views=named)
+    names = next(iter(found))
+    return replace(
+        found[names],
+        provenance=about,
+        views={name: found[name,] for name in names},
+        without={name: found[tuple(one for one in names if one != name)] for name in names},
+    )
 
 
 def _estimate(

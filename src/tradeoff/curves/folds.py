@@ -206,12 +206,12 @@ def cross_fit(
     seed: int,
     jobs: int | None = None,
     progress: bool = True,
-) -> dict[str, Sides[FloatArray]]:
+) -> dict[tuple[str, ...], Sides[FloatArray]]:
     """Log-ratios of both sides by index, each from fits that have not seen the sample.
 
-    Those of all views together have an empty name; if an estimator that combines sees several
-    views, those of each view alone have its name. In a single split, those of the training half
-    come from a combination that was learned there.
+    Their key holds the names of the views that were seen: all of them; and if an estimator that
+    combines sees several, each view alone, and all but one of at least three. In a single split,
+    those of the training half come from a combination that was learned there.
     """
     ordered = [placed.side.x[placed.order] for placed in sides]
     parts = [split.parts(placed.fold_keys[placed.order]) for placed in sides]
@@ -225,9 +225,12 @@ def cross_fit(
     )
     found = track(run(tasks), "fitting", total=len(split.pairs), progress=progress)
     scores = dict(zip(split.pairs, found, strict=True))
-    return {
-        name: _combined(scores, sides, parts, split, view=name)
-        for name in ("", *(view.name for view in views))
+    names = tuple(view.name for view in views)
+    some = sorted({1, len(names) - 1}) if names else []
+    return {names: _combined(scores, sides, parts, split)} | {
+        seen: _combined(scores, sides, parts, split, views=seen)
+        for count in some
+        for seen in combinations(names, count)
     }
 
 
@@ -237,13 +240,13 @@ def _combined(
     parts: Sequence[npt.NDArray[np.int64]],
     split: Split,
     *,
-    view: str,
+    views: tuple[str, ...] = (),
 ) -> Sides[FloatArray]:
-    """Log-ratios by index from the scores of all members, or of those that see one view."""
+    """Log-ratios by index from the scores of all members, or of those that see one of the views."""
 
     def of(pair: tuple[int, int], part: int, side: int) -> MemberScores:
         found = scores[pair][part][side]
-        return found.seen_by({view}) if view else found
+        return found.seen_by(views) if views else found
 
     log_ratios = sides.map(lambda placed: np.full(len(placed.side), np.nan))
     for part in split.held_out:

@@ -1,8 +1,9 @@
 r"""Which view of a sample shows a difference, when several encoders look at it?
 
 Each view alone has its own held-out curve, counted on the same samples in the same folds. What a
-view hides is the overlap that it shows alone minus that of all views together, with a paired
-variance; as in comparisons, :math:`S^2 / (K - 1)` is added for the fits :cite:p:`nadeau2003`.
+view hides is the overlap that it shows alone minus that of all views together, and what is lost
+without it is the overlap that the others show minus that of all. Both have a paired variance; as in
+comparisons, :math:`S^2 / (K - 1)` is added for the fits :cite:p:`nadeau2003`.
 """
 
 from __future__ import annotations
@@ -36,10 +37,13 @@ class SeenView(Result):
             difference.
         hidden: Overlap that this view alone shows minus that of all views together.
         hidden_at_least: Lower confidence limit of it.
+        lost: Overlap that the other views show without this one minus that of all views together.
+        lost_at_least: Lower confidence limit of it.
 
     Example:
         >>> from tradeoff.curves import SeenView
-        >>> one = SeenView(name="pixels", overlap=1.0, at_most=1.0, hidden=0.3, hidden_at_least=0.2)
+        >>> shown = {"overlap": 1.0, "at_most": 1.0, "hidden": 0.3, "hidden_at_least": 0.2}
+        >>> one = SeenView(name="pixels", lost=0.0, lost_at_least=-0.01, **shown)
         >>> one.sees, one.is_blind
         (False, True)
     """
@@ -49,6 +53,8 @@ class SeenView(Result):
     at_most: float
     hidden: float
     hidden_at_least: float
+    lost: float
+    lost_at_least: float
 
     @property
     def sees(self) -> bool:
@@ -82,16 +88,21 @@ def seen_views(estimate: CurveEstimate, *, level: float = 0.95) -> tuple[SeenVie
         >>> [(view.name, view.sees) for view in found]
         [('meaning', False), ('style', True)]
     """
+    distance = normal_quantile(2.0 * level - 1.0)
+    most = 1.0 - min(estimate.headline["curve.overlap"], 1.0)  # counts at λ = 1 may exceed 1
     found = []
     for name, alone in estimate.views.items():
-        value, error = _difference_at_one(alone, estimate)
+        hidden, hidden_error = _difference_at_one(alone, estimate)
+        lost, lost_error = _difference_at_one(estimate.without[name], estimate)
         found.append(
             SeenView(
                 name=name,
                 overlap=min(alone.headline["curve.overlap"], 1.0),
                 at_most=alone.losses(level=level).at_most("overlap"),
-                hidden=value,
-                hidden_at_least=value - normal_quantile(2.0 * level - 1.0) * error,
+                hidden=min(hidden, most),
+                hidden_at_least=min(hidden - distance * hidden_error, most),
+                lost=min(lost, most),
+                lost_at_least=min(lost - distance * lost_error, most),
             )
         )
     return tuple(found)

@@ -60,6 +60,7 @@ from tradeoff.metrics.family import Measured, Request, check_families, measure, 
 from tradeoff.metrics.registry import check_counted, find_metric, resolve_keys
 from tradeoff.metrics.score import Score
 from tradeoff.protocols import PROTOCOLS, reproduce
+from tradeoff.ratio.ranked import for_tables
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.samples import Pair
 from tradeoff.settings import Keywords, Settings, placed, with_keywords
@@ -547,6 +548,8 @@ class Opened:
             about = {"recipe": dict(found.provenance)}
             return Measured(scores=scores, provenance=about), found.curve
         request = _request(settings, train=pair.train is not None)
+        if self.reference.table is not None:
+            request = replace(request, estimator=for_tables(request.estimator))
         measured = measure(pair, replace(request, progress=self.progress))
         return measured, None if measured.curve is None else measured.curve.band
 

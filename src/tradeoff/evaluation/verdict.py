@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tradeoff._result import Result
 from tradeoff._text import in_percent, percent, percent_up
 from tradeoff.curves.views import SeenView
+from tradeoff.features.registry import SHOWN
 from tradeoff.inference import policy
 from tradeoff.inference.losses import Balance, Loss
 
@@ -186,7 +187,8 @@ class Verdict(Result):
         sees = [view.name for view in self.views if view.sees]
         blind = [view.name for view in self.views if view.is_blind]
         if sees and blind:
-            return [f"Seen in {_listed(sees, 'and')}, not in {_listed(blind, 'or')}."]
+            words = [f"{one} ({SHOWN[one]})" if one in SHOWN else one for one in sees]
+            return [f"Seen in {_listed(words, 'and')}, not in {_listed(blind, 'or')}."]
         if blind:
             return [f"No single view shows it; all {len(self.views)} together do."]
         return []

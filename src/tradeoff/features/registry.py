@@ -11,7 +11,15 @@ from tradeoff._registry import Registry
 if TYPE_CHECKING:
     from tradeoff.data.base import Kind
 
-__all__ = ["DEFAULTS", "ENCODERS", "HUB_MODELS", "LOW_LEVEL", "PACKAGED", "EncoderDeclaration"]
+__all__ = [
+    "DEFAULTS",
+    "ENCODERS",
+    "HUB_MODELS",
+    "LOW_LEVEL",
+    "PACKAGED",
+    "SHOWN",
+    "EncoderDeclaration",
+]
 
 
 @dataclass(frozen=True)
@@ -116,6 +124,12 @@ DEFAULTS: dict[Kind, str] = {
 
 LOW_LEVEL: dict[Kind, str] = {"image": "pixels", "text": "surface"}
 """Encoder that sees how samples of a kind are made, next to one that sees their content."""
+
+SHOWN = {
+    "pixels": "color, sharpness, compression",
+    "surface": "length, case, punctuation, repetition",
+}
+"""What the low-level views look at, in words."""
 
 PACKAGED: dict[Kind, str] = {"image": "efficientnet-lite0", "text": "all-minilm-l6-v2"}
 """Encoder that a run uses in place of the default where that can be neither found nor fetched."""

@@ -112,7 +112,7 @@ def _evaluation_blocks(evaluation: Evaluation, page: str, verbose: bool) -> Iter
         yield Sentences("Exactly", exact_of(evaluation))
         header, rows = views_of(evaluation)
         if rows:
-            yield Table("What each view shows alone", header, rows)
+            yield Table("What each view sees", header, rows)
     yield Table(title_of(evaluation), HEADER, rows_of(evaluation), is_right=True)
     yield Notes("Notes", notes_of(evaluation))
     yield Sentences("Next", advice_of(evaluation, page))

@@ -50,6 +50,7 @@ from tradeoff.report.text import (
     rows_of,
     sweep_rows_of,
     title_of,
+    views_of,
 )
 from tradeoff.sequential.questions import Decision
 
@@ -429,6 +430,12 @@ def _curve(evaluation: Evaluation) -> dict[str, Any] | None:
     data = _as_json(curve_data(curve))
     plot = curve_plot({"": curve}, balanced_of({"": evaluation}))
     return {"curves": plot, "data": data, "numbers": _numbers(evaluation)}
+
+
+@section("views", "Views")
+def _views(evaluation: Evaluation) -> dict[str, Any] | None:
+    header, rows = views_of(evaluation)
+    return {"header": header, "rows": rows} if rows else None
 
 
 @section("filtering", "Filtering")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from tradeoff._text import in_percent, percent_up, printable
@@ -90,18 +91,36 @@ def rows_of(evaluation: Evaluation) -> list[tuple[str, ...]]:
 
 
 def views_of(evaluation: Evaluation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header, and a row for each of several views: what it alone shows of the overlap."""
+    """Header, and a row for each of several views and for all of them; no rows for a single one."""
     views = () if evaluation.verdict is None else evaluation.verdict.views
     rows: list[tuple[str, ...]] = [
         (
             printable(view.name),
             f"{view.overlap:.3f}",
-            "" if view.at_most == 1.0 else f"at most {view.at_most:.3f}",
-            f"{view.hidden:+.3f}".replace("-", "−"),
+            f"at most {_up(view.at_most)}" if view.sees else "no difference established",
+            _lost(view.hidden, view.hidden_at_least),
+            _lost(view.lost, view.lost_at_least),
         )
         for view in views
     ]
-    return ("view", "overlap", "limits", "above that of all views"), rows
+    whole = evaluation.scores.get("curve.overlap")
+    if rows and whole is not None:
+        rows.append(("all together", whole.value_text, whole.interval_text, "", ""))
+    return ("view", "overlap alone", "limits", "hides", "lost without it"), rows
+
+
+def _lost(value: float, at_least: float) -> str:
+    """Overlap that is too high by a value, and the lower limit of it if that is not 0."""
+    established = f" (at least {_down(at_least)})" if at_least >= policy.SMALLEST_LOSS else ""
+    return f"{value:.3f}".replace("-", "−") + established
+
+
+def _up(value: float) -> str:
+    return f"{math.ceil(value * 1000 - 1e-9) / 1000:.3f}"
+
+
+def _down(value: float) -> str:
+    return f"{math.floor(value * 1000 + 1e-9) / 1000:.3f}"
 
 
 def _arrow(key: str) -> str:
