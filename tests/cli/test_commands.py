@@ -320,13 +320,14 @@ def test_a_store_is_made_and_inspected(tmp_path):
     (tmp_path / "texts.txt").write_text("A rose.\nA cat.\nA dog.\n")
     store = ("--store", tmp_path / "store")
     arguments = ("embed", tmp_path / "texts.txt", *store, "--encoder", "all-minilm-l6-v2", "-q")
-    assert "3 samples by all-minilm-l6-v2, 384 columns: 3 embedded, 0 found" in (
+    assert "3 samples by all-minilm-l6-v2 + surface, 529 columns: 3 embedded, 0 found" in (
         tradeoff(*arguments).stdout
     )
     assert "0 embedded, 3 found in the store" in tradeoff(*arguments).stdout
-    header, shown = tradeoff("embed", *store).stdout.splitlines()
+    header, *views = tradeoff("embed", *store).stdout.splitlines()
     assert header.split("\t")[:3] == ["features", "samples", "shards"]
-    assert shown.split("\t")[:3] == ["all-minilm-l6-v2", "3", "1"]
+    shown = sorted(view.split("\t")[:3] for view in views)
+    assert shown == [["all-minilm-l6-v2", "3", "1"], ["surface", "3", "1"]]
     assert "holds no features" in tradeoff("embed", "--store", tmp_path / "none").stdout
     assert "`--store` must name the folder" in tradeoff("embed").stderr
     np.save(tmp_path / "given.npy", np.eye(3))

@@ -17,8 +17,12 @@ ALLOWED = {
     ("_registry.py", "entry.load"): (1, "entry points of packages that the user installed"),
     ("_registry.py", "importlib.import_module"): (1, "modules that declarations in code name"),
     ("cli/reference.py", "tradeoff.evaluation.Reference.load"): (1, "our own JSON and arrays"),
-    ("cli/report.py", "tradeoff.comparison.Comparison.load"): (1, "our own JSON and Parquet"),
-    ("cli/report.py", "tradeoff.evaluation.Evaluation.load"): (1, "our own JSON and Parquet"),
+    ("cli/report.py", "tradeoff.load"): (1, "our own JSON and Parquet"),
+    ("comparison/models.py", "Comparison.load"): (1, "our own JSON and Parquet"),
+    ("comparison/models.py", "tradeoff.evaluation.result.Evaluation.load"): (
+        1,
+        "our own JSON and Parquet",
+    ),
     ("counting/plan.py", "tradeoff.ratio.frozen.FrozenRule.load"): (1, "our own JSON and arrays"),
     ("counting/state.py", "numpy.load"): (1, "arrays only, `allow_pickle=False`"),
     ("counting/run.py", "tradeoff.counting.plan.CountingPlan.load"): (

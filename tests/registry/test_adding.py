@@ -72,7 +72,7 @@ def test_everything_in_the_command_line(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_wide()
     )
-    assert "copies, toy" in done.stdout
+    assert "training, toy" in done.stdout
     assert "nearest-mean" in "".join(done.stdout.split())  # lines break at hyphens
     for name, x in (("real", REAL), ("far", FAR)):
         np.save(tmp_path / f"{name}.npy", x)
@@ -106,7 +106,12 @@ def test_an_estimator_in_curves_and_settings():
 def test_an_encoder_in_python_and_doctor():
     real, generated = (["A rose. " * i for i in range(1, 40)], ["Two. " * i for i in range(1, 40)])
     result = evaluate(
-        real=real, generated=generated, encoder="text-length", metrics="frechet", progress=False
+        real=real,
+        generated=generated,
+        encoder="text-length",
+        metrics="frechet",
+        low_level=False,
+        progress=False,
     )
     assert result.provenance["encoder"] == "text-length"
     (line,) = [

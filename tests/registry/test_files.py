@@ -169,7 +169,7 @@ class Lengths:
     code = (
         "texts = [' '.join(['word'] * n) for n in rng.integers(1, 60, 300)]\n"
         "found = tradeoff.evaluate(real=texts[:150], generated=texts[150:], encoder='lengths',\n"
-        "                          metrics='frechet', progress=False)\n"
+        "                          metrics='frechet', low_level=False, progress=False)\n"
         "print(found.provenance['encoder'], found.provenance['columns'])"
     )
     assert run(copy, code) == ["lengths", "2"]
@@ -216,8 +216,8 @@ def test_a_keyword_of_evaluate(copy):
     edit(copy / "settings.py", "    diagnose: bool\n", "    remark: str\n    diagnose: bool\n")
     edit(
         copy / "evaluation" / "assemble.py",
-        "        + context.warnings\n",
-        "        + context.warnings\n        + ((settings.remark,) if settings.remark else ())\n",
+        "    warnings = context.warnings + ",
+        "    warnings = ((settings.remark,) if settings.remark else ()) + context.warnings + ",
     )
     code = SIDES + (
         "import os, subprocess, sys\n"

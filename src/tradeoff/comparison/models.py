@@ -238,7 +238,7 @@ def load(folder: str | Path) -> Evaluation | Comparison:
         >>> load(folder)["copies.of_real"].value
         0.0
     """
-    return (Comparison if _is_comparison(Path(folder)) else Evaluation).load(folder)
+    return Comparison.load(folder) if _is_comparison(Path(folder)) else Evaluation.load(folder)
 
 
 def _is_comparison(place: Path) -> bool:

@@ -184,8 +184,7 @@ class Evaluation(Paged, Result):
         training: What the comparison with the training set establishes; None without one.
         copied: Generated samples next to the training samples that they resemble most; None without
             a training set, and in a result read from JSON alone.
-        table: What is established of single columns and pairs of columns; None if the samples are
-            no rows of a table.
+        table: What is established of columns and of pairs of columns; None without a table.
         settings: Settings of the measurement.
         provenance: Features, weights, sizes, estimator and versions.
 

@@ -423,7 +423,7 @@ def check_counted(keys: Iterable[str]) -> None:
 
 
 def full_key(name: str) -> str:
-    """The key that a usual or short name stands for; the name itself if it stands for none.
+    """The key that a usual or short name means; the name itself if it means none.
 
     A short name is a key without its family: that of the curve, or else of the only default family
     that has one.
@@ -451,7 +451,7 @@ def resolve_keys(metrics: Iterable[str], *, train: bool | None = None) -> tuple[
     Args:
         metrics: Names.
         train: Whether the training set is given; if not, what needs it is refused, and a family
-            stands for the others of its metrics. None if that is not known yet.
+            means the others of its metrics. None if that is not known yet.
     """
     known, wanted = all_metrics(), dict[tuple[str, str], None]()
     for asked in metrics:
