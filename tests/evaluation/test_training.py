@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import binom
 
 from tradeoff import Evaluation, InvalidInputError, compare, evaluate, load, pr_curve
+from tradeoff.curves.overlaps import overlap_difference
 from tradeoff.evaluation import Reference
-from tradeoff.evaluation.training import TrainingOutcome, overlap_gain
+from tradeoff.evaluation.training import TrainingOutcome
 from tradeoff.inference.randomization import Owed
 from tradeoff.metrics import Request
 from tradeoff.metrics.family import measure
@@ -190,7 +191,7 @@ def test_the_same_overlap_is_rarely_called_overfitting():
             pr_curve(real=real, generated=made, estimator="gaussians", progress=False)
             for real in (train, held_out)
         )
-        value, error = overlap_gain(*estimates)
+        value, error = overlap_difference(*estimates, shared=["generated"], inflation=2**0.5)
         alarms += value > 1.645 * error
     assert alarms <= binom.ppf(0.9995, 30, 0.05)
 

@@ -9,19 +9,15 @@ comparisons, :math:`S^2 / (K - 1)` is added for the fits :cite:p:`nadeau2003`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
+from tradeoff.curves.overlaps import overlap_difference
 from tradeoff.inference import policy
 from tradeoff.inference.shares import normal_quantile
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from tradeoff._validation import FloatArray
-    from tradeoff.curves.estimate import CurveEstimate, HeldOut
+    from tradeoff.curves.estimate import CurveEstimate
 
 __all__ = ["SeenView", "seen_views"]
 
@@ -92,8 +88,8 @@ def seen_views(estimate: CurveEstimate, *, level: float = 0.95) -> tuple[SeenVie
     most = 1.0 - min(estimate.headline["curve.overlap"], 1.0)  # counts at λ = 1 may exceed 1
     found = []
     for name, alone in estimate.views.items():
-        hidden, hidden_error = _difference_at_one(alone, estimate)
-        lost, lost_error = _difference_at_one(estimate.without[name], estimate)
+        hidden, hidden_error = overlap_difference(alone, estimate)
+        lost, lost_error = overlap_difference(estimate.without[name], estimate)
         found.append(
             SeenView(
                 name=name,
@@ -106,38 +102,3 @@ def seen_views(estimate: CurveEstimate, *, level: float = 0.95) -> tuple[SeenVie
             )
         )
     return tuple(found)
-
-
-def _difference_at_one(first: CurveEstimate, second: CurveEstimate) -> tuple[float, float]:
-    """The difference of two overlaps of the same samples, and its standard error."""
-    value = variance = 0.0
-    folds = np.unique(first.real.folds[first.real.counted])
-    by_fold = np.zeros(folds.size)
-    for ours, theirs, sign in (
-        (first.real, second.real, -1.0),
-        (first.generated, second.generated, 1.0),
-    ):
-        counted = ours.counted
-        # Errors at λ = 1: real samples with r < 1, generated ones with r ≥ 1.
-        passes = (ours.log_ratios >= 0.0).astype(float) - (theirs.log_ratios >= 0.0)
-        rows = sign * passes[counted]
-        value += float(rows.mean())
-        variance += _variance_of_mean(rows, _groups(ours, counted))
-        for i, fold in enumerate(folds):
-            chosen = ours.folds[counted] == fold
-            by_fold[i] += rows[chosen].mean() if chosen.any() else rows.mean()
-    if folds.size > 1:
-        variance += float(by_fold.var(ddof=1)) / (folds.size - 1)
-    return value, float(np.sqrt(variance))
-
-
-def _groups(side: HeldOut, counted: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:
-    return None if side.groups is None else side.groups[counted]
-
-
-def _variance_of_mean(rows: FloatArray, groups: npt.NDArray[Any] | None) -> float:
-    """As if one more sample spoke for either view."""
-    centered = (rows - rows.mean()) / rows.size
-    if groups is not None:
-        centered = np.bincount(np.unique(groups, return_inverse=True)[1], weights=centered)
-    return float(centered @ centered + 2.0 / centered.size**2)

@@ -17,16 +17,13 @@ from scipy.special import ndtri
 from tradeoff._result import Result
 from tradeoff._text import percent, percent_up
 from tradeoff.curves.estimate import CurveEstimate, estimate_curve
+from tradeoff.curves.overlaps import overlap_difference
 from tradeoff.curves.repeats import Repeats
 from tradeoff.inference import policy
 from tradeoff.inference.randomization import Owed
 from tradeoff.samples import Pair, Side
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from tradeoff._validation import FloatArray
-    from tradeoff.curves.estimate import HeldOut
     from tradeoff.metrics.family import Measured
     from tradeoff.settings import Settings
 
@@ -240,38 +237,11 @@ def _gain(pair: Pair, train: Side, of_held_out: Any, settings: Settings) -> floa
     against_train = Pair(_part(train, size, settings), pair.generated)
     if Repeats.of(against_train, settings.repeats).leave_few(against_train):
         return None
-    value, error = overlap_gain(_curve(against_train, settings), of_held_out)
+    value, error = overlap_difference(
+        _curve(against_train, settings),
+        of_held_out,
+        shared=["generated"],
+        inflation=policy.NEAR_IDENTITY,
+    )
     at_least = value - float(ndtri(settings.level)) * error
     return at_least if at_least > policy.SMALLEST_LOSS else None
-
-
-def overlap_gain(of_train: CurveEstimate, of_held_out: CurveEstimate) -> tuple[float, float]:
-    """Difference of two overlaps with the same generated samples, and its standard error."""
-    estimates = (of_train, of_held_out)
-    passes = [(one.generated.log_ratios >= 0).astype(float) for one in estimates]
-    parts: list[tuple[FloatArray, HeldOut, float]] = [
-        (passes[0] - passes[1], of_held_out.generated, 1.0)
-    ]
-    for sign, one in zip((1.0, -1.0), estimates, strict=True):
-        parts.append(((one.real.log_ratios < 0).astype(float), one.real, sign))
-    value = sum(sign * float(rows.mean()) for rows, _, sign in parts)
-    counted = sum(_variance(rows, side.groups) for rows, side, _ in parts)
-    folds = np.unique(of_held_out.real.folds)
-    by_fold = [
-        sum(sign * float(_mean_of(rows, side.folds == fold)) for rows, side, sign in parts)
-        for fold in folds
-    ]
-    of_fits = float(np.var(by_fold, ddof=1) / (len(folds) - 1)) if len(folds) > 1 else 0.0
-    return value, float(np.sqrt(policy.NEAR_IDENTITY**2 * counted + of_fits))
-
-
-def _mean_of(rows: FloatArray, chosen: npt.NDArray[np.bool_]) -> float:
-    return float(rows[chosen].mean() if chosen.any() else rows.mean())
-
-
-def _variance(rows: FloatArray, groups: npt.NDArray[np.intp] | None) -> float:
-    """Variance of a mean, as if one more sample spoke against what was found."""
-    centered = (rows - rows.mean()) / len(rows)
-    if groups is not None:
-        centered = np.bincount(groups, centered)
-    return float((centered**2).sum() + 1.0 / len(centered) ** 2)
