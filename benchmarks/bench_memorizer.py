@@ -1,7 +1,7 @@
 """Real memorizers, models that were stopped in time, and near-copies of real samples.
 
 Images of Fashion-MNIST are seen in eight principal components of other images, in which the models
-are trained. A diffusion that saw 500 images for 7,000 steps copies them; the same one copies none
+are trained. A diffusion that saw 500 images for 10,000 steps copies them; the same one copies none
 of 30,000. Near-copies are flips and crops of images, texts with a changed word, and rows of a
 table with changed cells, among samples that no model made: other real ones.
 """
@@ -30,7 +30,7 @@ COLUMNS = 8
 OTHERS, HELD_OUT, VALIDATION = 10_000, 2_000, 2_000  # images for components, tests, stopping
 FEW, MANY, HALF = 500, 30_000, 35_000  # training images
 GENERATED = 1_000
-STEPS, BATCH, RATE = 7_000, 64, 2e-3
+STEPS, BATCH, RATE = 10_000, 96, 2e-3
 EULER = 60
 MEMORIZERS, STOPPED = 5, 10  # seeds
 WIDTH, WAVES, FINE = 192, 64, 2.0  # of the network, and the frequencies that it sees

@@ -4,7 +4,7 @@ Real data: CIFAR-10, sentences of four sources, and the breast cancer table of s
 faults are made up: two classes are dropped, foreign images added, a source or the malignant rows
 removed. ``python -m benchmarks.report_pages`` writes ``docs/results``, from which the documentation
 makes its pages. With ``--picture`` it only draws the picture of the README from them, and with
-``--copies`` it only makes the page of images that are crops and flips of training images.
+``--copies`` it only makes the page of images that are flipped or noisy training images.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CLASSES = np.array(
     ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 )
 FOREIGN = 0.1
-COPIED = 0.1
+COPIED, NOISE = 0.1, 3.0  # share of copies, and their noise in shades of 256
 
 
 def images(size: int, rng: np.random.Generator) -> tuple[ArraySource, dict[str, ArraySource]]:
@@ -87,18 +87,25 @@ def write(folder: Path, *, size: int = 2000, store: str | None = None) -> None:
 
 
 def write_copies(folder: Path, *, size: int = 400) -> None:
-    """A model of which some images are flipped and cropped training images."""
+    """A model of which some images are flipped training images, or noisy ones."""
     pixels = datasets.cifar_pixels().test.features
-    order = np.random.default_rng(0).permutation(len(pixels))[: 3 * size]
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(pixels))[: 3 * size]
     train, held_out, made = pixels[order].reshape(3, size, *pixels.shape[1:])
     copied = int(COPIED * size)
-    flips, crops = train[: copied // 2, :, ::-1], train[copied // 2 : copied, 1:-2, 2:-1]
-    resized = [np.asarray(Image.fromarray(one).resize((32, 32))) for one in crops]
-    made = np.concatenate((flips, resized, made[copied:]))
+    flips, others = train[: copied // 2, :, ::-1], train[copied // 2 : copied]
+    noisy = (others + rng.normal(0, NOISE, others.shape)).clip(0, 255).astype(np.uint8)
+    made = np.concatenate((flips, noisy, made[copied:]))
     result = evaluate_sources(
         ArraySource(held_out, name="real"),
         ArraySource(made, name="generated"),
-        Settings(encoder="efficientnet-lite0", metrics=("copies", "curve"), diagnose=False),
+        Settings(
+            encoder="efficientnet-lite0",
+            size=128,
+            metrics=("copies", "curve"),
+            diagnose=False,
+            explain=True,
+        ),
         train=ArraySource(train, name="train"),
         progress=True,
     )

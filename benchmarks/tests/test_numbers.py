@@ -59,6 +59,10 @@ HERE = {
         "0.7": "a bar, also in the benchmark",
         "0.55": "a bar, also in the benchmark",
     },
+    "copies.md": {
+        "0.32.0": "a version of another package",
+        "0.01": "the level of a test, also in the benchmark",
+    },
     "knobs.md": {"1.0": "a temperature of the tutorial"},
     "papers.md": {
         "60%": "how the samples were made",

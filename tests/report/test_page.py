@@ -142,7 +142,7 @@ def test_headlines_are_short_even_with_hostile_names(browser, path, width):
     assert lines_of_headline(page) <= MOST_LINES[width]
 
 
-@pytest.mark.parametrize("name", ["images", "text", "table", "compare"])
+@pytest.mark.parametrize("name", ["images", "text", "table", "compare", "copies"])
 def test_example_pages_are_short_at_the_top_and_fit_everywhere(browser, name, tmp_path):
     result = (Comparison if name == "compare" else Evaluation).load(EXAMPLES / name)
     result.report(tmp_path / "page.html")

@@ -623,7 +623,8 @@ def provenance_of(evaluation: Evaluation, command: str, **options: Any) -> list[
         command, "GENERATED"
     )
     given = "".join(_option(name, value) for name, value in settings.items())
-    written = f"tradeoff {command} --real REAL --generated {generated}{given}"
+    train = " --train TRAIN" if evaluation.training else ""
+    written = f"tradeoff {command} --real REAL --generated {generated}{train}{given}"
     return [*about_of(about), ("command", written)]
 
 
