@@ -158,6 +158,13 @@ class MeasureSettings:
     k: int = field(
         default=5, metadata={"help": "Rank k of the neighbor that a neighborhood reaches."}
     )
+    target: str | None = field(
+        default=None,
+        metadata={
+            "help": "Column of a table that is predicted from the others: once by a model that is "
+            "trained on generated rows, and once by one that is trained on real rows."
+        },
+    )
     diagnose: bool = field(
         default=True,
         metadata={
@@ -213,6 +220,7 @@ class Keywords(EmbedKeywords, total=False):
     folds: int
     repeats: Literal["auto", "copies", "draws"]
     k: int
+    target: str | None
     diagnose: bool
     explain: bool
     level: float

@@ -36,6 +36,7 @@ CHANGED = Settings(
     repeats="copies",
     explain=True,
     k=3,
+    target="z",
     diagnose=False,
     level=0.9,
     seed=7,

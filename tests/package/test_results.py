@@ -58,7 +58,13 @@ from tradeoff.samples import Pair, Side, View
 from tradeoff.sampling import Accounting, filter_pool, plan_budget
 from tradeoff.sampling.sampled import Sampled
 from tradeoff.sequential.questions import Decision, Look
-from tradeoff.tables import BrokenOrder, ColumnDifference, PairDifference, TableReport
+from tradeoff.tables import (
+    BrokenOrder,
+    ColumnDifference,
+    PairDifference,
+    TableReport,
+    Usefulness,
+)
 
 pytestmark = pytest.mark.torch  # some results need it
 
@@ -244,6 +250,9 @@ MAKE = {
     "ColumnDifference": lambda: COLUMN,
     "PairDifference": lambda: PAIR_OF_COLUMNS,
     "TableReport": lambda: TableReport(columns=(COLUMN,), pairs=(PAIR_OF_COLUMNS,)),
+    "Usefulness": lambda: Usefulness(
+        target="kind", measure="accuracy", real=0.97, generated=0.62, low=0.3, high=0.4
+    ),
     "TrainingOutcome": lambda: TrainingOutcome(
         samples=100, owed=OWED_SHARE, close=OWED_SHARE, gain=0.1, duplicates=0.02, often=3
     ),

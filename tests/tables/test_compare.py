@@ -20,7 +20,8 @@ from tests.known.tables import (
     without_category,
 )
 from tradeoff import evaluate
-from tradeoff.tables import compare_columns
+from tradeoff.exceptions import InvalidInputError
+from tradeoff.tables import compare_columns, usefulness_of
 
 N = 1000
 
@@ -134,3 +135,55 @@ def test_tables_are_reported_by_evaluate(tmp_path):
     result.report(page, samples=False)
     assert "Columns and pairs" in page.read_text()
     assert result.table.without_values().columns[0].cells == ()
+
+
+def useful(made, seed):
+    """What generated rows are worth to predict a category that depends on a number."""
+    real = with_target(mixed_table(400, np.random.default_rng(seed)))
+    rows = (rows_of(real), rows_of(made))
+    return usefulness_of(*pair_of(*rows), "answer", seed=seed)
+
+
+def with_target(columns):
+    return columns | {"answer": ["yes" if one > 0 else "no" for one in columns["x"]]}
+
+
+def test_a_good_table_is_as_useful_as_real_rows_and_a_shuffled_one_is_not():
+    misses = 0
+    for seed in range(20):
+        rng = np.random.default_rng(1000 + seed)
+        made = with_target(mixed_table(400, rng))
+        good, bad = useful(made, seed), useful(shuffled(made, rng, "answer"), seed)
+        misses += not good.low <= 0.0 <= good.high
+        assert good.real > 0.95
+        assert bad.low > 0.2
+        assert bad.generated < 0.7
+    assert misses <= 6  # of 20 at 5%, with room for intervals over rows that are given both models
+
+
+def test_numbers_are_predicted_too():
+    rng = np.random.default_rng(0)
+    real, made = mixed_table(600, rng, rho=0.9), mixed_table(600, rng, rho=0.9)
+    found = usefulness_of(*pair_of(rows_of(real), rows_of(made)), "y")
+    assert found.measure == "R²"
+    assert 0.6 < found.generated < 0.85  # 0.81 is the best
+    broken_one = usefulness_of(*pair_of(rows_of(real), rows_of(broken(made, rng))), "y")
+    assert broken_one.generated < 0.1
+    assert broken_one.low > 0.5
+
+
+def test_a_target_is_named_and_mistakes_are_told():
+    rng = np.random.default_rng(0)
+    sides = {name: rows_of(with_target(mixed_table(100, rng))) for name in ("real", "generated")}
+    options = {"metrics": "copies", "progress": False}
+    result = evaluate(**sides, target="answer", **options)
+    assert result.table.use.target == "answer"
+    assert result.table.use.sentence in " ".join(str(result).split())
+    with pytest.raises(InvalidInputError, match="Unknown column `answr`. Did you mean `answer`"):
+        evaluate(**sides, target="answr", **options)
+    with pytest.raises(InvalidInputError, match="`target` names a column of a table"):
+        evaluate(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)), target="answer", **options)
+    few = {name: rows[:50] for name, rows in sides.items()}
+    few["real"] = [row | {"answer": None} for row in few["real"][:30]] + few["real"][30:]
+    with pytest.raises(InvalidInputError, match="needs at least 40 real"):
+        evaluate(**few, target="answer", **options)

@@ -35,7 +35,7 @@ from tradeoff.metrics.registry import resolve_keys
 from tradeoff.metrics.score import Score
 from tradeoff.provenance import software_versions
 from tradeoff.samples import Pair, Side
-from tradeoff.tables import compare_columns
+from tradeoff.tables import compare_columns, usefulness_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,6 +104,9 @@ def assemble_measured(
         with step(COLUMNS):
             level, seed = context.settings.level, context.settings.seed
             report = compare_columns(pair, context.embedder, level=level, seed=seed)
+            if (target := context.settings.target) is not None:
+                use = usefulness_of(pair, context.embedder, target, level=level, seed=seed)
+                report = replace(report, use=use)
         findings = findings_of(found.verdict, found.scores, table=report)
         found = replace(found, table=report, findings=findings)
     return found if measured.training is None else _with_training(found, context, pair, measured)

@@ -54,6 +54,7 @@ from tradeoff.evaluation.training import COMPARING
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import open_encoder
 from tradeoff.features.default import default_warnings
+from tradeoff.features.table import TableEncoder
 from tradeoff.features.views import parts_of
 from tradeoff.inference import policy
 from tradeoff.metrics.family import Measured, Request, check_families, measure, steps_of
@@ -378,9 +379,11 @@ def open_both(
         found = known.adapted(settings)
         found = found if settings.low_level else found.without_low_level()
         _check_views(settings, found.opened)
+        _check_target(settings, found.opened)
         return Opened(found, None, sources, settings, progress).with_train(learned.get("train"))
     embedder = encoder_for(known, settings, *learned.values())
     _check_views(settings, embedder)
+    _check_target(settings, embedder)
     reference = Reference.embed(known, settings, embedder, progress=progress)
     opened = Opened(reference, known, sources, settings, progress)
     return opened.with_train(learned.get("train"))
@@ -453,6 +456,21 @@ def _check_protocol(settings: Settings, kind: str) -> None:
             f"`encoder` must be given for {settings.protocol}, whose numbers are those of "
             f"{published}: pass NetworkFile(path of that file, trusted=True), or --encoder PATH "
             "--trusted, or another encoder."
+        )
+
+
+def _check_target(settings: Settings, embedder: Encoder) -> None:
+    """The column that is predicted must be there, which is known before anything is measured."""
+    if settings.target is None:
+        return
+    if not isinstance(embedder, TableEncoder):
+        raise InvalidInputError(
+            "`target` names a column of a table, and these samples are not rows of one: leave it "
+            "out."
+        )
+    if settings.target not in embedder.names:
+        raise InvalidInputError(
+            f"Unknown column `{settings.target}`. {suggestion(settings.target, embedder.names)}"
         )
 
 

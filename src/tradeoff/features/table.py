@@ -89,6 +89,12 @@ class TableEncoder:
         )
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of a row."""
+        names = [name for name, *_ in self.numbers] + [name for name, _ in self.categories]
+        return tuple(sorted(names))
+
+    @property
     def preprocessing(self) -> str:
         """In words."""
         return (
@@ -135,7 +141,7 @@ class TableEncoder:
         return np.array(features)
 
     def _check_columns(self, row: str, fields: Mapping[str, object]) -> None:
-        columns = {name for name, *_ in (*self.numbers, *self.categories)}
+        columns = set(self.names)
         if unknown := fields.keys() - columns:
             raise InvalidInputError(
                 f"`{row}` has a column `{min(unknown)}` that the real side does not have: "

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tradeoff.features.table import TableEncoder
     from tradeoff.samples import Pair
 
-__all__ = ["MISSING", "Column", "columns_of"]
+__all__ = ["MISSING", "Column", "columns_of", "features_of"]
 
 MISSING, OTHER = "missing", "other"
 _REPEATED = 0.05  # share of a side from which on a number is a value of its own
@@ -68,6 +68,14 @@ def columns_of(pair: Pair, encoder: TableEncoder) -> list[Column]:
         known = (*words, OTHER, MISSING)
         found.append(_of_words(name, known, next_block(len(known))))
     return sorted(found, key=lambda column: column.name)
+
+
+def features_of(encoder: TableEncoder, *, leaving_out: str) -> npt.NDArray[np.bool_]:
+    """Whether each feature of a row belongs to another column than the named one."""
+    owners = [name for name, *_ in encoder.numbers for _ in range(2)]
+    for name, words in encoder.categories:
+        owners += [name] * (len(words) + 2)
+    return np.array([owner != leaving_out for owner in owners])
 
 
 def _of_words(name: str, words: tuple[str, ...], block: Sides[FloatArray]) -> Column:
