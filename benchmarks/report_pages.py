@@ -2,9 +2,10 @@
 
 Real data: CIFAR-10, sentences of four sources, and the breast cancer table of scikit-learn. The
 faults are made up: two classes are dropped, foreign images added, a source or the malignant rows
-removed. ``python -m benchmarks.report_pages`` writes ``docs/results``, from which the documentation
-makes its pages. With ``--picture`` it only draws the picture of the README from them, and with
-``--copies`` it only makes the page of images that are flipped or noisy training images.
+removed. The comparison has half as many samples. ``python -m benchmarks.report_pages`` writes
+``docs/results``, from which the documentation makes its pages. With ``--picture`` it only draws the
+picture of the README from them, and with ``--copies`` it only makes the page of images that are
+flipped or noisy training images.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ def write(folder: Path, *, size: int = 2000, store: str | None = None) -> None:
     settings = Settings(encoder="efficientnet-lite0", explain=True, store=store)
     one = evaluate_sources(real, models["drops two classes"], settings, progress=True)
     without_store(one).save(folder / "images", overwrite=True)
+    real, models = images(size // 2, np.random.default_rng(0))
     several = compare_sources(real, models, settings, progress=True)
     own = {name: without_store(each) for name, each in several.evaluations.items()}
     replace(several, evaluations=own).save(folder / "compare", overwrite=True)

@@ -265,6 +265,9 @@ def test_models_by_option_or_argument(paths, tmp_path):
     assert list(json.loads(out.stdout)["evaluations"]) == ["good", "half"]
 
 
+PRESENT = ("--real", __file__, "--generated", __file__)  # files that exist
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -272,12 +275,24 @@ def test_models_by_option_or_argument(paths, tmp_path):
             ("--real", "nowhere", "--generated", "nowhere", "--metrics", "curve"),
             "error: `nowhere` does not exist.",
         ),
-        (("--real", "nowhere"), "error: `--generated` must be given, as an option or in a TOML"),
+        (("--real", __file__), "error: `--generated` must be given, as an option or in a TOML"),
         (("--config", "nowhere.toml"), "error: `nowhere.toml` cannot be read: No such file"),
-        (("--real", "a", "--generated", "b", "--metrics", "integral"), "mean `frontier.integral`?"),
-        (("--real", "a", "--generated", "b", "--fail-under", "curve.recall"), "such as curve.rec"),
         (
-            ("--real", "a", "--generated", "b", "--metrics", "knn", "--fail-under", "curve.area=1"),
+            (*PRESENT, "--metrics", "integral"),
+            "mean `frontier.integral`?",
+        ),
+        (
+            (*PRESENT, "--fail-under", "curve.recall"),
+            "such as curve.rec",
+        ),
+        (
+            (
+                *PRESENT,
+                "--metrics",
+                "knn",
+                "--fail-under",
+                "curve.area=1",
+            ),
             "must name a score of this run. `curve.area` is not among knn.precision",
         ),
     ],
@@ -291,11 +306,13 @@ def test_mistakes_are_one_sentence(arguments, message):
 
 
 def test_models_must_have_names(paths):
-    done = tradeoff("sweep", "--real", paths / "real.npy", "--generated", "x.npy")
+    good = paths / "good.npy"
+    done = tradeoff("sweep", "--real", paths / "real.npy", "--generated", good)
     assert done.exit_code == 2
-    assert "must be NAME=PATH, with a different name for each path. Got 'x.npy'" in done.stderr
-    same = ("--generated", "a/x.npy", "b/x.npy")  # which would be called alike
-    assert "with a different name" in tradeoff("compare", "--real", "r", *same).stderr
+    assert "must be NAME=PATH, with a different name for each path, such as A=" in done.stderr
+    assert f"Got '{good}'" in done.stderr
+    same = ("--generated", good, good)  # which would be called alike
+    assert "with a different name" in tradeoff("compare", "--real", good, *same).stderr
 
 
 def test_unknown_options_offer_known_ones():

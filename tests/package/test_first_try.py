@@ -23,7 +23,6 @@ from tradeoff import (
     support_metrics,
 )
 from tradeoff.evaluation import Reference
-from tradeoff.sampling import filter_pool
 
 pytestmark = pytest.mark.torch  # the default metrics need it
 
@@ -134,7 +133,7 @@ def test_fid_by_its_usual_name():
 
 @pytest.mark.parametrize(
     "function",
-    [compare, filter_pool, support_metrics, frechet_distance, kernel_distance],
+    [support_metrics, frechet_distance, kernel_distance],
     ids=lambda function: function.__name__,
 )
 def test_sides_by_position_are_refused_with_what_to_write(function):

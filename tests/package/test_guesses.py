@@ -291,7 +291,7 @@ def test_encoders_are_listed():
         (("evaluate", "--batch-size", "8"), "no option `--batch-size`: batches have a fixed size"),
         (("evaluate", "--num-workers", "8"), "OMP_NUM_THREADS"),
         (("evaluate", "--gpu", "0"), "has no option `--gpu`. Did you mean `--device`?"),
-        (("compare", "a.json", "b.json"), "Saved results cannot be compared. Got a.json"),
+        (("compare", "a.json", "b.json"), "Saved results cannot be compared. Got b.json"),
         (("list-encoders",), "Did you mean `encoders`?"),
         (("reference", "create"), "`tradeoff reference` has no command `create`."),
     ],

@@ -90,7 +90,11 @@ def test_the_two_sides_are_keywords():
                 "Pair",
                 "Sides",
                 "Monitor.update",
+                "compare",
+                "decide",
                 "evaluate",
+                "filter_pool",
+                "sweep",
             ):
                 for side in ("real", "generated"):
                     positional = found[side].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD

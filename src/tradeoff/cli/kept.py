@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kept"]
 
-_MOST_NAMES = 6
+_MOST_NAMES = 12
 _SHARDS = ("*/*.parquet",)
 _RECORDS = ("*.ledger", "plan.json", "features/*/*.parquet")
 
