@@ -575,7 +575,7 @@ def test_holm():
 def test_what_compare_refuses():
     with pytest.raises(InvalidInputError, match="at least two models by name. Got 1"):
         compare(real=REAL, generated={"one": HALF}, **QUICK)
-    with pytest.raises(InvalidInputError, match="`generated` must hold the samples of each model"):
+    with pytest.raises(InvalidInputError, match="Models must be given by name"):
         compare(real=REAL, generated=HALF, **QUICK)
     with pytest.raises(InvalidInputError, match="names in `generated` must be text. Got 1"):
         compare(real=REAL, generated={1: HALF, 2: HALF}, **QUICK)

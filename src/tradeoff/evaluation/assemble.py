@@ -66,6 +66,7 @@ class Context:
         learned: Source of the training set; None where there is none, or only features.
         embedder: The encoder, which names the columns of tables.
         warnings: What else is to be said, before what was measured.
+        progress: Whether progress is shown.
     """
 
     settings: Settings
@@ -75,6 +76,7 @@ class Context:
     learned: Source | None = None
     embedder: Any = None
     warnings: tuple[str, ...] = ()
+    progress: bool = False
 
     def content_columns(self, columns: int) -> int:
         """How many of the columns are not those of an added low-level view."""
@@ -103,7 +105,9 @@ def assemble_measured(
     if isinstance(context.embedder, TableEncoder) and context.settings.protocol is None:
         with step(COLUMNS):
             level, seed = context.settings.level, context.settings.seed
-            report = compare_columns(pair, context.embedder, level=level, seed=seed)
+            report = compare_columns(
+                pair, context.embedder, level=level, seed=seed, progress=context.progress
+            )
             if (target := context.settings.target) is not None:
                 use = usefulness_of(pair, context.embedder, target, level=level, seed=seed)
                 report = replace(report, use=use)

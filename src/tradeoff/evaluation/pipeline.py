@@ -549,6 +549,7 @@ class Opened:
             learned=self.learned,
             embedder=self.reference.opened,
             warnings=self.reference.warnings + form_warnings(self.real, self.sources[name]),
+            progress=self.progress,
         )
 
     def _measure(self, pair: Pair) -> tuple[Measured, PRCurve | None]:

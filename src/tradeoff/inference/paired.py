@@ -72,8 +72,8 @@ class SumOfMeans:
         >>> rng = np.random.default_rng(0)
         >>> rows, folds = rng.normal(1.0, 1.0, (1000, 1)), np.arange(1000) % 5
         >>> found = SumOfMeans([Counted(rows, folds, None)])
-        >>> bool(abs(found.value[0] - 1.0) < 0.1), round(found.error(np.ones(1)), 2)
-        (True, 0.04)
+        >>> 0.03 < found.error(np.ones(1)) < 0.1  # 0.03 for 1,000 samples alone
+        True
     """
 
     def __init__(self, parts: Sequence[Counted], inflation: FloatArray | float = 1.0) -> None:

@@ -52,7 +52,7 @@ _BY_CHANCE = 0.01  # rows of independent columns that would break an order worth
 
 @single_threaded
 def compare_columns(
-    pair: Pair, encoder: TableEncoder, *, level: float = 0.95, seed: int = 0, progress: bool = False
+    pair: Pair, encoder: TableEncoder, *, level: float = 0.95, seed: int = 0, progress: bool = True
 ) -> TableReport:
     """Compare all columns and all pairs of columns of two tables.
 
