@@ -335,7 +335,7 @@ def _next(evaluation: Evaluation) -> list[dict[str, Any]]:
         found.append(
             {
                 "about": name if name.startswith("to ") else "",
-                "parts": f"{text[0].upper()}{text[1:]}".split("`"),
+                "text": f"{text[0].upper()}{text[1:]}",
                 "target": target if shown.get(target) else "",
                 "title": titles.get(target, ""),
                 "prefix": "",

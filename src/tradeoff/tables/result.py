@@ -233,8 +233,7 @@ class TableReport(Result):
             f"{percent(one.at_least)} of the generated ones."
             for one in self.orders[:_NAMED]
         ]
-        for column in self.different:
-            found += _of_values(column)
+        found += _of_values(self.different)
         if self.use is not None:
             found.append(self.use.sentence)
         return tuple(found)
@@ -248,24 +247,20 @@ class TableReport(Result):
         return text[0].upper() + text[1:]
 
 
-def _of_values(column: ColumnDifference) -> list[str]:
-    """Categories and ranges that are missing or invented."""
+def _of_values(columns: Sequence[ColumnDifference]) -> list[str]:
+    """Categories and ranges that are missing or invented, a sentence for each kind."""
+    kinds = {
+        "Never generated": [(f"`{c.name}` = {v}", share) for c in columns for v, share in c.never],
+        "In no real row": [(f"`{c.name}` = {v}", share) for c in columns for v, share in c.unknown],
+        "Real rows below every generated one": [(f"`{c.name}`", c.below) for c in columns],
+        "Real rows above every generated one": [(f"`{c.name}`", c.above) for c in columns],
+    }
     found = []
-    for cells, text in (
-        (column.never, "is never generated (at least {} of the real rows)"),
-        (column.unknown, "occurs in no real row (at least {} of the generated rows)"),
-    ):
-        found += [
-            f"`{column.name}` = {cell} {text.format(percent(share))}."
-            for cell, share in cells[:_NAMED]
-        ]
-    for share, where in ((column.below, "smallest"), (column.above, "largest")):
-        if share > 0:
-            side = "below" if where == "smallest" else "above"
-            found.append(
-                f"`{column.name}` is cut: at least {percent(share)} of the real rows lie {side} "
-                f"the {where} generated value."
-            )
+    for words, shares in kinds.items():
+        ordered = sorted(shares, key=lambda one: -one[1])
+        names = [f"{name} (at least {percent(share)})" for name, share in ordered if share > 0]
+        if names:
+            found.append(f"{words}: {_listed(names)}.")
     return found
 
 
