@@ -19,6 +19,7 @@ __all__ = ["MISSING", "Column", "columns_of", "features_of"]
 
 MISSING, OTHER = "missing", "other"
 _REPEATED = 0.05  # share of a side from which on a number is a value of its own
+_DIGITS = 13
 _FEW = 20  # different numbers that are values of their own
 
 
@@ -97,8 +98,10 @@ def _of_words(name: str, words: tuple[str, ...], block: Sides[FloatArray]) -> Co
 def _of_numbers(name: str, block: Sides[FloatArray], mean: float, deviation: float) -> Column:
     """Numbers, of which those that repeat are words."""
     numbers = block.map(lambda x: np.where(x[:, 1] > 0, np.nan, x[:, 0] * deviation + mean))
-    # Rounding of the standardized values must not make two numbers of one.
-    numbers = numbers.map(lambda x: np.array([float(f"{one:.10g}") for one in x]))
+    # Rounding errors of standardized values must not tell equal numbers of two columns apart.
+    largest = max(float(np.nanmax(np.abs(x), initial=0.0)) for x in numbers)
+    decimals = _DIGITS - int(np.ceil(np.log10(largest))) if largest > 0 else 0
+    numbers = numbers.map(lambda x: np.round(x, decimals))
     repeated = _repeated(numbers)
     words = tuple(f"{one:g}" for one in repeated)
     has_missing = any(np.isnan(x).any() for x in numbers)
