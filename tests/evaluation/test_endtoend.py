@@ -14,7 +14,7 @@ def test_a_removed_class_of_a_table_is_found(tmp_path):
         write_csv(real, tmp_path / "real.csv"),
         {n: write_csv(m, tmp_path / f"{n}.csv") for n, m in models.items()},
     )
-    assert findings(result, "benign only") == {"recall lost"}
+    assert findings(result, "benign only") == {"recall lost", "columns"}
     assert findings(result, "all") == set()
     fine = result["evaluations"]["all"]["scores"]["curve.recall"]
     assert limits(result, "benign only", "curve.recall")[1] < fine["value"]

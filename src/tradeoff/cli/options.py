@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -17,8 +18,6 @@ from tradeoff._text import printable
 from tradeoff.cli.command import INTERRUPTED
 from tradeoff.cli.kept import Kept
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.features.default import default_warnings
-from tradeoff.features.views import first_name
 from tradeoff.metrics.registry import default_metrics
 from tradeoff.settings import EmbedSettings, Settings, help_of, read_config
 
@@ -282,10 +281,16 @@ def _configured(config: Path | None, names: Iterable[str]) -> dict[str, Any]:
     return found
 
 
+@cache
+def _hints() -> dict[str, Any]:
+    """Types of the settings, which take long to find and are needed for every option."""
+    return get_type_hints(Settings)
+
+
 def _annotation(name: str) -> Any:
     """The option of a setting, with the words that the setting was declared with."""
     (setting,) = (field for field in fields(Settings) if field.name == name)
-    kind = list[str] if name == "encoder" else _plain(get_type_hints(Settings)[name])
+    kind = list[str] if name == "encoder" else _plain(_hints()[name])
     words = help_of(setting)
     if kind is bool:
         flag = name.replace("_", "-")
@@ -415,6 +420,9 @@ def placed_output(
 
 def repeating(settings: Settings, encoder: str) -> Settings:
     """Settings that repeat a run, also on a machine where another encoder would be used."""
+    from tradeoff.features.default import default_warnings
+    from tradeoff.features.views import first_name
+
     stood_in = bool(default_warnings(settings.encoder, encoder))
     return replace(settings, encoder=first_name(encoder)) if stood_in else settings
 
