@@ -38,6 +38,7 @@ def sentences(seed, *, upper=0.0):
     return [word.upper() if rng.random() < upper else word for word in words]
 
 
+@pytest.mark.torch
 def test_what_the_encoder_cannot_see_is_found():
     found, without = (
         evaluate(
@@ -60,6 +61,7 @@ def test_what_the_encoder_cannot_see_is_found():
     assert not [one for one in found.warnings if "feature dimensions" in one]
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(
     ("kind", "settings", "name"),
     [
@@ -113,6 +115,7 @@ def test_a_frozen_rule_sees_it_and_other_metrics_do_not():
     )
 
 
+@pytest.mark.torch
 def test_the_command_can_leave_it_out(tmp_path):
     for name, texts in (("real", sentences(0)), ("made", sentences(1))):
         (tmp_path / f"{name}.txt").write_text("\n".join(texts))

@@ -116,6 +116,7 @@ BOTH = {"length": length, "case": case}
 FAST = {"diagnose": False, "progress": False}
 
 
+@pytest.mark.torch
 def test_metrics_name_the_view_that_they_see():
     result = evaluate(
         sentences(0), sentences(1, upper=0.5), encoder=BOTH, metrics="knn,knn@case,fid", **FAST
@@ -145,6 +146,7 @@ def test_models_are_compared_in_all_views():
     assert overlaps["same"] > overlaps["loud"] + 0.2
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
@@ -169,6 +171,7 @@ def test_keys_keep_their_view_and_their_order():
     )
 
 
+@pytest.mark.torch
 def test_a_reference_keeps_its_views(tmp_path):
     versioned = {
         "length": Function(length, "length", "text", "1"),
