@@ -8,7 +8,7 @@ not differ. `ratio` is the worst number of failures over what an exact binomial 
 from __future__ import annotations
 
 import time
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -29,7 +29,6 @@ _WRONG, _REJECTED = 0.05, 0.01
 FIRST_SEED = 40_000
 
 
-@cache
 def real_table(name: str) -> dict[str, list[Any]]:
     """Columns of a table of scikit-learn, or of `palmerpenguins`."""
     if name == "penguins":
