@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 
-__all__ = ["in_percent", "percent", "percent_up", "printable"]
+__all__ = ["in_percent", "percent", "percent_up", "printable", "shortened"]
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # Control characters, invisible format characters (which include the overrides of direction), lone
@@ -68,3 +68,14 @@ def _escaped(character: str) -> str:
     if code > 0xFFFF:
         return f"\\U{code:08x}"
     return _SHORT.get(character, f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def shortened(text: str, longest: int) -> str:
+    """Text of so many characters at most, which then ends in an ellipsis.
+
+    Example:
+        >>> from tradeoff._text import shortened
+        >>> shortened("a long name", 7), shortened("a name", 7)
+        ('a long…', 'a name')
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"

@@ -6,7 +6,6 @@ import functools
 import inspect
 import math
 from dataclasses import fields, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -281,7 +280,7 @@ def _configured(config: Path | None, names: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-@cache
+@functools.cache
 def _hints() -> dict[str, Any]:
     """Types of the settings, which take long to find and are needed for every option."""
     return get_type_hints(Settings)

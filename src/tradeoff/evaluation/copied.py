@@ -98,7 +98,7 @@ def copied_of(
     """
     assert pair.train is not None
     train, held_out, ratio = found.nearest.train, found.nearest.held_out, found.nearest.ratio
-    is_near = (ratio < policy.COPY_RATIO) & (train.squares[:, 0] < held_out.squares[:, 0])
+    is_near = (ratio < policy.COPY_RATIO) & found.nearest.of_train
     votes = np.bincount(train.rows[is_near, 0], minlength=len(pair.train))
     order = np.lexsort((pair.generated.keys, ratio))
     near = order[is_near[order]]

@@ -90,12 +90,6 @@ class _Given:
         return (self.nearest.ratio < policy.COPY_RATIO) & self.nearest.is_single
 
     @cached_property
-    def of_train(self) -> npt.NDArray[np.bool_]:
-        """Whether the nearest real sample is a training sample, and no held-out one is as near."""
-        train, held_out = (part.squares[:, 0] for part in self.nearest.parts)
-        return np.asarray(train < held_out)
-
-    @cached_property
     def is_authentic(self) -> npt.NDArray[np.bool_]:
         """Whether each sample is farther from its training sample than that one's neighbor."""
         own = neighbors_of(self.train, 1, progress=self.request.progress).squares[:, 0]
@@ -106,7 +100,7 @@ class _Given:
     def values(self) -> dict[str, npt.NDArray[np.bool_]]:
         """Values of single samples by key, of measures that have them."""
         return {
-            "copies.near_training": self.is_close & self.of_train,
+            "copies.near_training": self.is_close & self.nearest.of_train,
             **(
                 {"training.authenticity": self.is_authentic}
                 if "training.authenticity" in self.request.keys
@@ -196,9 +190,9 @@ def _owed_score(given: _Given) -> Score:
 
 def _near_training(given: _Given) -> Score:
     """As many are expected as for held-out samples, in proportion to the sizes of both sets."""
-    of_held_out = float((given.is_close & ~given.of_train).mean())
+    of_held_out = float((given.is_close & ~given.nearest.of_train).mean())
     expected = min(of_held_out * len(given.train) / len(given.held_out), 1.0)
-    return Score(value=float((given.is_close & given.of_train).mean()), expected=expected)
+    return Score(value=float((given.is_close & given.nearest.of_train).mean()), expected=expected)
 
 
 def _authenticity(given: _Given) -> Score:
@@ -216,7 +210,7 @@ def _distance(given: _Given) -> Score:
 
 def _protection(given: _Given) -> Score:
     """Twice the share of samples that are not closer to a training sample, at most 1."""
-    return Score(value=min(2.0 * float(1.0 - given.of_train.mean()), 1.0))
+    return Score(value=min(2.0 * float(1.0 - given.nearest.of_train.mean()), 1.0))
 
 
 def _c_t(given: _Given) -> Score:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tradeoff._text import printable
+from tradeoff._text import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,12 +67,9 @@ def pair_map(pairs: Sequence[PairDifference]) -> dict[str, Any] | None:
         for pair in known
         if pair.first in place and pair.second in place
     ]
-    labels = [printable(name) for name in names]
     return {
         "cell": _CELL,
         "size": _CELL * len(names),
-        "names": [
-            one if len(one) <= _LONGEST_NAME else f"{one[: _LONGEST_NAME - 1]}…" for one in labels
-        ],
+        "names": [shortened(printable(name), _LONGEST_NAME) for name in names],
         "squares": squares,
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tradeoff._text import printable
+from tradeoff._text import printable, shortened
 from tradeoff.core.counts import BAND_SLOPES
 from tradeoff.inference import policy
 from tradeoff.report.base import COLORS
@@ -73,7 +73,7 @@ def curve_plot(curves: Mapping[str, PRCurve], balanced: Mapping[str, float]) -> 
             band = f"{_points(curve.lower)} {_points(curve.upper, backwards=True)}"
         series.append(
             {
-                "name": _shortened(name),
+                "name": shortened(name, _LONGEST_NAME),
                 "color": COLORS[number % len(COLORS)],
                 "line": _points(curve),
                 "band": band,
@@ -165,7 +165,7 @@ def _point_plot(found: Mapping[str, list[WithLimits]]) -> Plot:
             label += _LINE
         series.append(
             {
-                "name": _shortened(printable(name)),
+                "name": shortened(printable(name), _LONGEST_NAME),
                 "color": COLORS[number % len(COLORS)],
                 "is_hollow": False,
                 "is_best": False,
@@ -188,10 +188,6 @@ def curve_data(curve: PRCurve) -> dict[str, list[float]]:
             values = np.minimum(getattr(line, kind)(BAND_SLOPES), 1.0)
             data[f"{kind}{end}"] = [round(float(value), 4) for value in values]
     return data
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _points(curve: PRCurve, *, backwards: bool = False) -> str:

@@ -6,7 +6,7 @@ import re
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from tradeoff._text import percent, printable
+from tradeoff._text import percent, printable, shortened
 from tradeoff.report.text import verdict_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def headline_of_sentences(sentences: Sequence[str]) -> Headline:
     if len(start) < _LONGEST and end:
         return Headline(f"{start}.", [end, *rest])
     start = re.split("[:;] ", first)[0]
-    title = f"{start}." if len(start) < _LONGEST else _shortened(first, _LONGEST)
+    title = f"{start}." if len(start) < _LONGEST else shortened(first, _LONGEST)
     return Headline(title, [first, *rest])
 
 
@@ -173,13 +173,9 @@ def _fitting(candidates: Iterable[str]) -> str:
     for found in candidates:
         if len(found) <= _LONGEST:
             break
-    return _shortened(found, _LONGEST)
+    return shortened(found, _LONGEST)
 
 
 def _named(model: str) -> str:
-    name = _shortened(printable(model), _LONGEST_NAME)
+    name = shortened(printable(model), _LONGEST_NAME)
     return f"“{name}”" if " " in name else name
-
-
-def _shortened(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"

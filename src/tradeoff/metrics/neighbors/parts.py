@@ -69,6 +69,11 @@ class NearestReal(Result):
         return self.train, self.held_out
 
     @cached_property
+    def of_train(self) -> npt.NDArray[np.bool_]:
+        """Whether the nearest real sample is a training sample, and no held-out one is as near."""
+        return np.asarray(self.train.squares[:, 0] < self.held_out.squares[:, 0])
+
+    @cached_property
     def ratio(self) -> FloatArray:
         """Distance to the nearest real sample over that to the next distinct one, shape (n,)."""
         first, second = (np.stack([p.squares[:, i] for p in self.parts], 1) for i in (0, 1))
@@ -83,8 +88,7 @@ class NearestReal(Result):
     def is_single(self) -> npt.NDArray[np.bool_]:
         """Whether no other real sample is equal to the nearest one, shape (n,)."""
         repeats = [part.repeats[part.rows[:, 0]] for part in self.parts]
-        of_train = self.train.squares[:, 0] < self.held_out.squares[:, 0]
-        return np.asarray(np.where(of_train, *repeats) + self.has_equal == 1)
+        return np.asarray(np.where(self.of_train, *repeats) + self.has_equal == 1)
 
     @property
     def weight(self) -> FloatArray:
