@@ -11,11 +11,11 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 from scipy.stats import binom
 
 from benchmarks.harness import Row, run
+from tests.known.curves import over_seeds
 from tests.known.tables import FAULTS, mixed_table, pair_of, rows_of, shuffled
 from tradeoff.tables import compare_columns
 
@@ -81,7 +81,7 @@ def on_real(name: str, *, runs: int = RUNS) -> Row:
     """Halves of a real table: equal, with shuffled columns, and with one column shifted."""
 
     def one(seed: int) -> tuple[bool, bool, bool, bool]:
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(FIRST_SEED + seed)
         real, made = halves(name, rng)
         equal = compared(real, made, seed)
         mixed = compared(real, shuffled(made, rng), seed)
@@ -112,7 +112,7 @@ def on_generated(fault: str, n: int, *, runs: int = RUNS) -> Row:
     make, wanted, is_large = FAULTS[fault]
 
     def one(seed: int) -> tuple[bool, bool, bool]:
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(FIRST_SEED + seed)
         real, made = mixed_table(n, rng), make(mixed_table(n, rng), rng)
         found = compared(real, made, seed)
         columns = {one.name for one in found.different}
@@ -148,7 +148,7 @@ def dependence(columns: int, *, n: int = 200, runs: int = 200) -> Row:
     """Shuffled columns, of which two have a correlation of 0.7."""
 
     def one(seed: int) -> bool:
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(FIRST_SEED + seed)
         x = rng.normal(size=(2, n, columns))
         x[..., 1] = 0.7 * x[..., 0] + np.sqrt(0.51) * x[..., 1]
         real, made = ({f"x{i}": c.tolist() for i, c in enumerate(side.T)} for side in x)
@@ -169,12 +169,6 @@ def cost(n: int = 100_000, columns: int = 50) -> Row:
     compare_columns(pair, encoder)
     seconds = time.perf_counter() - start
     return {"runs": 1, "seconds": seconds, "ratio": seconds / 120.0, "bar": 1.0}
-
-
-def over_seeds(one: Callable[[int], Any], runs: int) -> list[Any]:
-    """Results of all seeds, on all cores."""
-    seeds = range(FIRST_SEED, FIRST_SEED + runs)
-    return list(joblib.Parallel(n_jobs=-1)(joblib.delayed(one)(seed) for seed in seeds))
 
 
 CASES: dict[str, Callable[[], Row]] = {

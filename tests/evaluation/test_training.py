@@ -8,12 +8,14 @@ import pytest
 from scipy.stats import binom
 
 from tradeoff import Evaluation, InvalidInputError, compare, evaluate, load, pr_curve
+from tradeoff.curves.estimate import estimate_curve
 from tradeoff.curves.overlaps import overlap_difference
 from tradeoff.evaluation import Reference
 from tradeoff.evaluation.training import TrainingOutcome
 from tradeoff.inference.randomization import Owed
 from tradeoff.metrics import Request
 from tradeoff.metrics.family import measure
+from tradeoff.ratio.ranked import for_tables
 from tradeoff.samples import Pair
 
 pytest.importorskip("torch")
@@ -238,3 +240,21 @@ def test_mistakes_are_one_sentence(options, message):
     found = {**options, "train": given[options["train"]]} if "train" in options else options
     with pytest.raises(InvalidInputError, match=message):
         evaluate(held_out, held_out, **{**COPIES, **found})
+
+
+def test_curves_of_a_table_that_are_compared_have_one_estimator(monkeypatch):
+    """A member that only one of them has would look like overfitting."""
+    seen = []
+
+    def recorded(*args, **options):
+        seen.append(str(options["estimator"]))
+        return estimate_curve(*args, **options)
+
+    monkeypatch.setattr("tradeoff.evaluation.training.estimate_curve", recorded)
+    train, held_out, made = np.random.default_rng(0).normal(size=(3, 60, 2))
+    tables = [[{"a": float(a), "b": float(b)} for a, b in x] for x in (train, held_out, made)]
+    options = {"metrics": "curve,copies", "diagnose": False, "progress": False}
+    result = evaluate(tables[1], tables[2], train=tables[0], **options)
+    assert len(seen) == 2
+    assert set(seen) == {str(for_tables("stack"))}
+    assert result.provenance["curve"]["estimator"] == repr(for_tables("stack"))

@@ -187,3 +187,28 @@ def test_a_target_is_named_and_mistakes_are_told():
     few["real"] = [row | {"answer": None} for row in few["real"][:30]] + few["real"][30:]
     with pytest.raises(InvalidInputError, match="needs at least 40 real"):
         evaluate(**few, target="answer", **options)
+
+
+def test_a_target_is_no_fault():
+    rng = np.random.default_rng(0)
+    real, made = (rows_of(with_target(mixed_table(200, rng))) for _ in range(2))
+    options = {"metrics": "curve", "diagnose": False, "progress": False}
+    result = evaluate(real, made, target="answer", **options)
+    assert result.table.faults == ()
+    assert result.table.sentences == (result.table.use.sentence,)
+    assert result.findings == ()
+    for other in ({"protocol": "sajjadi-2018"}, {"rule": "frozen"}):
+        with pytest.raises(InvalidInputError, match="`target` cannot be combined with"):
+            evaluate(real, made, target="answer", progress=False, **other)
+
+
+def test_both_models_of_a_target_learn_from_as_many_rows():
+    """With few generated rows of the same distribution, neither has an advantage."""
+    lost = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        sizes = (800, 40)
+        real, made = (rows_of(with_target(mixed_table(n, rng))) for n in sizes)
+        found = usefulness_of(*pair_of(real, made), "level", seed=seed)
+        lost.append(found.real - found.generated)
+    assert abs(np.mean(lost)) < 0.25  # 360 more rows would add 0.5 and more

@@ -34,8 +34,9 @@ from tradeoff.metrics.moments import frechet_distance
 from tradeoff.metrics.registry import resolve_keys
 from tradeoff.metrics.score import Score
 from tradeoff.provenance import software_versions
+from tradeoff.ratio.ranked import for_tables
 from tradeoff.samples import Pair, Side
-from tradeoff.tables import compare_columns, usefulness_of
+from tradeoff.tables import TableReport, compare_columns, usefulness_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,6 +79,12 @@ class Context:
     warnings: tuple[str, ...] = ()
     progress: bool = False
 
+    @property
+    def estimator(self) -> Any:
+        """The estimator of all curves that are compared: for tables, one that sees ranks, too."""
+        found = self.settings.estimator
+        return for_tables(found) if isinstance(self.embedder, TableEncoder) else found
+
     def content_columns(self, columns: int) -> int:
         """How many of the columns are not those of an added low-level view."""
         return columns - (self.embedder.added if isinstance(self.embedder, Views) else 0)
@@ -104,16 +111,25 @@ def assemble_measured(
     found = _assembled(context, measured, curve, pair.sizes, pair.columns, samples, looked_at, pair)
     if isinstance(context.embedder, TableEncoder) and context.settings.protocol is None:
         with step(COLUMNS):
-            level, seed = context.settings.level, context.settings.seed
-            report = compare_columns(
-                pair, context.embedder, level=level, seed=seed, progress=context.progress
-            )
-            if (target := context.settings.target) is not None:
-                use = usefulness_of(pair, context.embedder, target, level=level, seed=seed)
-                report = replace(report, use=use)
-        findings = findings_of(found.verdict, found.scores, table=report)
-        found = replace(found, table=report, findings=findings)
-    return found if measured.training is None else _with_training(found, context, pair, measured)
+            found = replace(found, table=_table_of(context, context.embedder, pair))
+    if measured.training is not None:
+        found = _with_training(found, context, pair, measured)
+    return _judged(found)
+
+
+def _judged(evaluation: Evaluation) -> Evaluation:
+    """The result with what is wrong, once all is known."""
+    one = evaluation
+    return replace(one, findings=findings_of(one.verdict, one.scores, one.training, one.table))
+
+
+def _table_of(context: Context, encoder: TableEncoder, pair: Pair) -> TableReport:
+    """Columns, pairs of columns, and a column that is predicted if one is named."""
+    level, seed, target = (getattr(context.settings, one) for one in ("level", "seed", "target"))
+    found = compare_columns(pair, encoder, level=level, seed=seed, progress=context.progress)
+    if target is None:
+        return found
+    return replace(found, use=usefulness_of(pair, encoder, target, level=level, seed=seed))
 
 
 def _with_training(
@@ -122,7 +138,8 @@ def _with_training(
     """The result with what the comparison with the training set shows."""
     assert measured.training is not None
     with step(COMPARING):
-        outcome = outcome_of(pair, measured, context.settings)
+        settings = replace(context.settings, estimator=context.estimator)
+        outcome = outcome_of(pair, measured, settings)
         copied = copied_of(
             pair,
             measured.training,
@@ -138,7 +155,6 @@ def _with_training(
         scores=scores,
         training=outcome,
         copied=copied,
-        findings=findings_of(evaluation.verdict, evaluation.scores, outcome, evaluation.table),
         warnings=evaluation.warnings + training_warnings(outcome),
         provenance={**evaluation.provenance, "train": outcome.samples},
     )
@@ -174,7 +190,8 @@ def assemble_counted(context: Context, state: CountingState) -> Evaluation:
     }
     columns = int(state.plan.rule.about["columns"])
     looked_at = (Pair(**sides), _kept_estimate(kept, halves=False)) if explains else None
-    return _assembled(context, measured, curve.band, state.sizes, columns, samples, looked_at)
+    found = _assembled(context, measured, curve.band, state.sizes, columns, samples, looked_at)
+    return _judged(found)
 
 
 def _assembled(
@@ -215,7 +232,7 @@ def _assembled(
     return Evaluation(
         scores=measured.scores,
         verdict=verdict,
-        findings=findings_of(verdict, measured.scores),
+        findings=(),
         warnings=warnings + protocol_warnings(settings.protocol, context.encoder["encoder"]),
         curve=curve,
         certificate=None if found is None else found.certificate,

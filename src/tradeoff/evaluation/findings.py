@@ -71,9 +71,9 @@ def findings_of(
     found = [*_losses(verdict), *_by_neighbors(verdict, scores)]
     for name, sentence in ({} if training is None else training.faults).items():
         found.append(Finding(name, sentence, _TRAINING_ADVICE[name]))
-    if table is not None and table.sentences:
+    if table is not None and table.faults:
         advice = "look at the columns and pairs that differ (--report page.html)."
-        found.append(Finding("columns", table.sentences[0], advice))
+        found.append(Finding("columns", table.faults[0], advice))
     for key, name, words, advice in (
         (
             "copies.of_real",

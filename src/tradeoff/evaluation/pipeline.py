@@ -42,6 +42,7 @@ from tradeoff.embedding.sources import (
 )
 from tradeoff.engines import open_engine
 from tradeoff.evaluation.assemble import (
+    COLUMNS,
     EXPLAINING,
     FRECHET,
     Context,
@@ -61,7 +62,6 @@ from tradeoff.metrics.family import Measured, Request, check_families, measure, 
 from tradeoff.metrics.registry import check_counted, find_metric, resolve_keys
 from tradeoff.metrics.score import Score
 from tradeoff.protocols import PROTOCOLS, reproduce
-from tradeoff.ratio.ranked import for_tables
 from tradeoff.ratio.registry import find_estimator
 from tradeoff.samples import Pair
 from tradeoff.settings import Keywords, Settings, placed, with_keywords
@@ -307,6 +307,8 @@ def checked(found: Settings) -> Settings:
     check_choice("rule", found.rule, ("cross-fitted", "frozen"))
     for name in ("diagnose", "explain"):
         check_type(name, getattr(found, name), bool)
+    if found.target is not None:
+        _check_alone("target", found)
     keys = resolve_keys(found.metrics or ())
     level = check_share("level", found.level)
     if level < policy.LOWEST_LEVEL:
@@ -373,6 +375,8 @@ def open_both(
     expect(embedding_steps(embedded | learned | sources, settings.limit))
     if then is not None:
         expect(then(settings, len(generated)))
+    if known.kind == "table" and settings.protocol is None and settings.rule != "frozen":
+        expect([Step(COLUMNS)] * len(generated))
     if learned:
         expect([Step(COMPARING)] * len(generated))
     if isinstance(known, Reference):
@@ -395,11 +399,7 @@ def _check_train(settings: Settings, train: Any) -> None:
         if settings.protocol is None:
             resolve_keys(settings.metrics or (), train=False)
         return
-    if settings.protocol is not None or settings.rule == "frozen":
-        other = "protocol" if settings.protocol is not None else "rule"
-        raise InvalidInputError(
-            f"`train` cannot be combined with `{other}`: leave one of them out."
-        )
+    _check_alone("train", settings)
     keys = resolve_keys(settings.metrics or (), train=True)
     metrics = [metric for key in keys if (metric := find_metric(key)) is not None]
     if not any(metric.needs_train for metric in metrics):
@@ -408,6 +408,15 @@ def _check_train(settings: Settings, train: Any) -> None:
             "the metrics."
         )
     import_extra("torch", extra="torch", purpose="Comparing with the training set")
+
+
+def _check_alone(name: str, settings: Settings) -> None:
+    """What only a full evaluation does cannot be combined with a protocol or a frozen rule."""
+    if settings.protocol is not None or settings.rule == "frozen":
+        other = "protocol" if settings.protocol is not None else "rule"
+        raise InvalidInputError(
+            f"`{name}` cannot be combined with `{other}`: leave one of them out."
+        )
 
 
 def measuring_steps(settings: Settings, models: int) -> list[Step]:
@@ -533,8 +542,8 @@ class Opened:
     def evaluate(self, name: str, made: Embedded) -> tuple[Evaluation, Measured]:
         """A model against the real samples."""
         pair = self.pair_of(made)
-        measured, curve = self._measure(pair)
         context = self.context(name, made)
+        measured, curve = self._measure(pair, context.estimator)
         context = replace(context, warnings=context.warnings + self._table_warnings(pair))
         return assemble_measured(context, pair, measured, curve), measured
 
@@ -552,7 +561,7 @@ class Opened:
             progress=self.progress,
         )
 
-    def _measure(self, pair: Pair) -> tuple[Measured, PRCurve | None]:
+    def _measure(self, pair: Pair, estimator: Any) -> tuple[Measured, PRCurve | None]:
         settings = self.settings
         if settings.protocol is not None:
             seen = pair.first
@@ -567,9 +576,7 @@ class Opened:
             about = {"recipe": dict(found.provenance)}
             return Measured(scores=scores, provenance=about), found.curve
         request = _request(settings, train=pair.train is not None)
-        if self.reference.table is not None:
-            request = replace(request, estimator=for_tables(request.estimator))
-        measured = measure(pair, replace(request, progress=self.progress))
+        measured = measure(pair, replace(request, estimator=estimator, progress=self.progress))
         return measured, None if measured.curve is None else measured.curve.band
 
     def _table_warnings(self, pair: Pair) -> tuple[str, ...]:

@@ -182,8 +182,7 @@ def outcome_of(pair: Pair, measured: Measured, settings: Settings) -> TrainingOu
     gain = None
     if apart is None and measured.curve is not None:
         gain = _gain(pair, train, measured.curve.estimate, settings)
-    part = found.nearest.train
-    is_copy = found.is_close & (part.squares[:, 0] < found.nearest.held_out.squares[:, 0])
+    copied = found.nearest.train.rows[found.is_close & found.nearest.of_train, 0]
     return TrainingOutcome(
         level=settings.level,
         samples=len(train),
@@ -193,7 +192,7 @@ def outcome_of(pair: Pair, measured: Measured, settings: Settings) -> TrainingOu
         is_checked=is_checked,
         gain=gain,
         duplicates=found.duplicates,
-        often=int(np.bincount(part.rows[is_copy, 0], minlength=1).max()),
+        often=int(np.bincount(copied, minlength=1).max()),
     )
 
 

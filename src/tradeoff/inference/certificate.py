@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betaincinv, gammaln, xlogy
+from scipy.special import gammaln, xlogy
 
 from tradeoff._validation import check_share, check_type
 from tradeoff.core.counts import COUNTED_SLOPES, HeldOutCounts
 from tradeoff.core.curve import PRCurve
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError
+from tradeoff.inference.shares import exact_upper_limits
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -88,7 +89,7 @@ def _certify_counts(counts: HeldOutCounts, miss: float) -> PRCurve:
     each = miss / (2 * slopes.size)
     real, generated = (called.sum(0)[::_CERTIFIED] for called in counts.called)
     passed, rejected = (
-        betaincinv(count + 1.0, np.maximum(size - count, 1e-9), 1.0 - each)
+        exact_upper_limits(count, size, each)
         for count, size in (
             (counts.sizes.generated - generated, counts.sizes.generated),
             (real, counts.sizes.real),
@@ -118,7 +119,7 @@ def _binomial_limits(counts: npt.NDArray[np.intp], size: int, level: float) -> F
     """
     share = (counts + 0.5) / size
     levels = level * np.sqrt(4.0 * share * (1.0 - share))
-    return np.asarray(betaincinv(counts + 1.0, size - counts, 1.0 - levels))
+    return exact_upper_limits(counts, size, levels)
 
 
 def _watched(size: int) -> npt.NDArray[np.intp]:

@@ -36,8 +36,8 @@ LOWEST_LEVEL = 0.5
 NEAR_IDENTITY = 2.0**0.5
 """Folds share training data: errors near identity vary up to twice as much (`coverage`)."""
 SHARED_PARTS = 1.15
-"""Standard errors of sets of cells that five parts choose for each other, in counted ones: between
-equal tables, 1% exceed 2.3 to 2.5 counted ones (`tables`)."""
+"""Standard errors of sets of cells that five parts choose for each other, in counted ones; equal
+tables show whether it is enough (`tables`)."""
 FEWEST_GROUPS = 8
 """Fewer groups that disagree do not tell their spread (`coverage`)."""
 POWER = 0.9
@@ -111,6 +111,17 @@ NOT_EXCHANGEABLE = 0.001
 OFTEN = 5
 """Votes for one training sample from which on it is listed."""
 
+# Tables.
+
+FEWEST_OF_PAIR = 40
+"""Rows of a side, for five parts of eight ranks."""
+BROKEN_BY_CHANCE = 0.01
+"""Real rows that would break an order if its columns were independent: fewer say nothing."""
+FORGOTTEN = 1 / 3
+"""A dependence that is so many times weaker is called lost."""
+AS_STRONG = 0.8
+"""A dependence that is weaker than this share of the other is called so."""
+
 # Explanations and filters.
 
 CLEAR_FACTOR = 5.0
@@ -120,7 +131,7 @@ FEWEST_FLAGGED = 12
 MOSTLY = 0.5
 """A group is named after a class if so many of its members have it."""
 NAMED_GROUPS = 3
-"""Groups that the first sentence names: a reader takes in no more."""
+"""Groups, columns or pairs that a sentence names: a reader takes in no more."""
 WORTH_FILTERING = 0.05
 """Below, a filter would discard half of the samples to gain less than it costs (`explain`)."""
 SHARED_CAUSE = 0.5

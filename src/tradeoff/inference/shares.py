@@ -1,23 +1,47 @@
-"""Wilson's score limits of a share of independent samples."""
+"""Limits of a share of independent samples: Wilson's score limits and exact ones."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import betaincinv, ndtri
 
 from tradeoff._validation import FloatArray, check_numbers, check_share, check_shares, same_kind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["normal_quantile", "wilson_distances", "wilson_interval"]
+__all__ = ["exact_upper_limits", "normal_quantile", "wilson_distances", "wilson_interval"]
+
+
+_NONE = 1e-9  # samples: where all were seen, the limit is 1
 
 
 def normal_quantile(level: float) -> float:
     """Number of standard errors within which a normal variable lies with probability `level`."""
     return float(ndtri(0.5 + 0.5 * check_share("level", level)))
+
+
+def exact_upper_limits(
+    counts: npt.ArrayLike, size: npt.ArrayLike, risk: npt.ArrayLike
+) -> FloatArray:
+    """Clopper and Pearson's upper limits of shares, each of which is exceeded with some risk.
+
+    Lower limits are one minus the upper limits of the other samples.
+
+    Args:
+        counts: How many samples were seen, any shape.
+        size: Number of independent samples.
+        risk: Largest probability that the true share is above its limit.
+
+    Example:
+        >>> from tradeoff.inference.shares import exact_upper_limits
+        >>> exact_upper_limits([0, 10], 10, 0.05).round(2).tolist()
+        [0.26, 1.0]
+    """
+    seen, others = np.asarray(counts) + 1.0, np.subtract(size, counts)
+    return np.asarray(betaincinv(seen, np.maximum(others, _NONE), np.subtract(1.0, risk)))
 
 
 @overload

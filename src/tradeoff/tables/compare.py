@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
-from scipy.stats import beta
 
 from tradeoff._progress import track
 from tradeoff._sides import Sides
 from tradeoff._threads import single_threaded
 from tradeoff.inference import policy
+from tradeoff.inference.shares import exact_upper_limits
 from tradeoff.tables.columns import Column, columns_of
 from tradeoff.tables.result import BrokenOrder, ColumnDifference, PairDifference, TableReport
 
@@ -46,8 +46,6 @@ _MOST_WEIGHT = 20.0
 _SHOWN_PAIRS = 20
 _SHOWN_WORDS = 20
 _PICTURED = (0.01, 0.99)  # quantiles between which intervals are equally wide
-_FEWEST_ROWS = 40  # of a side that a pair of columns has in common cells
-_BY_CHANCE = 0.01  # rows of independent columns that would break an order worth a word
 
 
 @single_threaded
@@ -208,15 +206,17 @@ def _of_column(column: Column, rows: Sides[_Rows], z: float, share: float) -> Co
     sides = Sides(*(_Cells(one, None, of) for one, of in zip(cells, rows, strict=True)))
     value, error = _held_out(sides, [smooth])
     at_least = value - z * error
-    shares = cells.map(lambda one: np.bincount(one, minlength=count) / one.size)
+    counts = cells.map(lambda one: np.bincount(one, minlength=count))
     names, shown = _pictured(column)
     is_established = at_least > policy.SMALLEST_LOSS
-    extremes: dict[str, Any] = _extremes(column, cells, intervals, share) if is_established else {}
+    words = counts.map(lambda one: one[intervals:])
+    sizes = cells.map(len)
+    extremes: dict[str, Any] = _extremes(column, words, sizes, share) if is_established else {}
     return ColumnDifference(
         name=column.name,
         value=float(np.clip(value, 0.0, 1.0)),
         at_least=at_least if is_established else 0.0,
-        statistic=_statistic(column, shares, sum(one.size for one in cells)),
+        statistic=_statistic(column, counts),
         cells=names,
         real=tuple(shown.real.tolist()),
         generated=tuple(shown.generated.tolist()),
@@ -269,7 +269,7 @@ def _interval_names(column: Column, edges: FloatArray, intervals: int) -> tuple[
     return tuple(f"{a} to {b}" for a, b in zip(["", *ends], [*ends, ""], strict=True))
 
 
-def _statistic(column: Column, shares: Sides[FloatArray], rows: int) -> float:
+def _statistic(column: Column, counts: Sides[npt.NDArray[np.intp]]) -> float:
     """Kolmogorov-Smirnov distance of numbers, or Cramér's V of words."""
     if column.numbers is not None:
         x = [np.sort(one[~np.isnan(one)]) for one in column.numbers]
@@ -278,18 +278,15 @@ def _statistic(column: Column, shares: Sides[FloatArray], rows: int) -> float:
         both = np.concatenate(x)
         below = [np.searchsorted(one, both, side="right") / one.size for one in x]
         return float(np.abs(below[0] - below[1]).max())
-    mean = 0.5 * (shares.real + shares.generated)
-    apart = 0.25 * (shares.real - shares.generated) ** 2
+    real, made = (one / one.sum() for one in counts)
+    mean, apart = 0.5 * (real + made), 0.25 * (real - made) ** 2
     return float(np.sqrt((apart / np.maximum(mean, 1e-300)).sum()))
 
 
 def _extremes(
-    column: Column, cells: Sides[npt.NDArray[np.intp]], intervals: int, share: float
+    column: Column, counts: Sides[npt.NDArray[np.intp]], sizes: Sides[int], share: float
 ) -> dict[str, Any]:
-    """Categories and ends of the range that one side lacks."""
-    count = intervals + len(column.words)
-    counts = cells.map(lambda one: np.bincount(one, minlength=count)[intervals:])
-    sizes = cells.map(len)
+    """Categories and ends of the range that one side lacks, from the rows of each category."""
     found: dict[str, Any] = {}
     for name, own, other in (("never", 0, 1), ("unknown", 1, 0)):
         listed = []
@@ -316,12 +313,11 @@ def _extremes(
 
 
 def _lower(count: int, size: int, share: float) -> float:
-    """Clopper and Pearson's lower limit."""
-    return float(beta.ppf(share, count, size - count + 1)) if count else 0.0
+    return 1.0 - _upper(size - count, size, share)
 
 
 def _upper(count: int, size: int, share: float) -> float:
-    return float(beta.ppf(1.0 - share, count + 1, size - count)) if count < size else 1.0
+    return float(exact_upper_limits(count, size, share))
 
 
 def _of_pair(first: Column, second: Column, rows: Sides[_Rows], z: float) -> PairDifference | None:
@@ -330,24 +326,20 @@ def _of_pair(first: Column, second: Column, rows: Sides[_Rows], z: float) -> Pai
     weights = _weights(both)
     if weights is None:
         return None
-    sizes = [(_RANKS if one.has_numbers else 0) + len(one.words) for one in both]
+    intervals = [_RANKS if one.has_numbers else 0 for one in both]
+    sizes = [ranks + len(one.words) for ranks, one in zip(intervals, both, strict=True)]
     found = []
     for side, weight in enumerate(weights):
         kept = np.flatnonzero(weight > 0)
-        if kept.size < _FEWEST_ROWS:
+        if kept.size < policy.FEWEST_OF_PAIR:
             return None
         codes = [_ranked_cells(one, side, weight) for one in both]
         cells = (codes[0] * sizes[1] + codes[1])[kept]
         found.append(_Cells(cells, weight[kept] if side else None, rows[side].take(kept)))
     sides = Sides(*found)
     left, right = (
-        _projection(
-            _RANKS if one.has_numbers else 0,
-            len(one.words),
-            _DEGREE_OF_PAIRS,
-            constant=bool(one.words),
-        )
-        for one in both
+        _projection(ranks, len(one.words), _DEGREE_OF_PAIRS, constant=bool(one.words))
+        for ranks, one in zip(intervals, both, strict=True)
     )
     value, error = _held_out(sides, (left, right))
     at_least = value - z * error
@@ -468,4 +460,7 @@ def _can_break(smaller: Column, larger: Column) -> bool:
     low, high = low[~np.isnan(low)], high[~np.isnan(high)]
     if not low.size or not high.size:
         return False
-    return float(np.mean(np.searchsorted(high, low, side="left") / high.size)) > _BY_CHANCE
+    return (
+        float(np.mean(np.searchsorted(high, low, side="left") / high.size))
+        > policy.BROKEN_BY_CHANCE
+    )

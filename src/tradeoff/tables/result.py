@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from tradeoff._result import Result
 from tradeoff._text import percent
+from tradeoff.inference import policy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["BrokenOrder", "ColumnDifference", "PairDifference", "TableReport", "Usefulness"]
-
-_NAMED = 3  # columns or pairs that a sentence names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,15 +100,15 @@ class PairDifference(Result):
     def change(self) -> str:
         """Whether it is "lost", "weaker", "invented", "stronger", "reversed" or "different"."""
         real, made = abs(self.real), abs(self.generated)
-        if made < real / 3:
+        if made < policy.FORGOTTEN * real:
             return "lost"
-        if real < made / 3:
+        if real < policy.FORGOTTEN * made:
             return "invented"
         if self.real * self.generated < 0:
             return "reversed"
-        if made < 0.8 * real:
+        if made < policy.AS_STRONG * real:
             return "weaker"
-        return "stronger" if real < 0.8 * made else "different"
+        return "stronger" if real < policy.AS_STRONG * made else "different"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,8 +219,8 @@ class TableReport(Result):
         return replace(self, columns=tuple(columns))
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """What is established, the most different first."""
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong, the most different first."""
         found = []
         if self.different:
             names = [f"`{one.name}` (at least {percent(one.at_least)})" for one in self.different]
@@ -231,15 +230,18 @@ class TableReport(Result):
         found += [
             f"`{one.smaller}` never exceeds `{one.larger}` in real rows, but in at least "
             f"{percent(one.at_least)} of the generated ones."
-            for one in self.orders[:_NAMED]
+            for one in self.orders[: policy.NAMED_GROUPS]
         ]
         found += _of_values(self.different)
-        if self.use is not None:
-            found.append(self.use.sentence)
         return tuple(found)
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All that is said: what is wrong, and what the rows are worth."""
+        return self.faults if self.use is None else (*self.faults, self.use.sentence)
+
     def _of_pairs(self) -> str:
-        changes = {pair.change for pair in self.dependent[:_NAMED]}
+        changes = {pair.change for pair in self.dependent[: policy.NAMED_GROUPS]}
         change = changes.pop() if len(changes) == 1 else "different"
         names = [f"`{one.first}` and `{one.second}`" for one in self.dependent]
         start = "" if self.different else "Each column looks right; "
@@ -265,5 +267,5 @@ def _of_values(columns: Sequence[ColumnDifference]) -> list[str]:
 
 
 def _listed(names: Sequence[str], separator: str = ", ") -> str:
-    shown = separator.join(names[:_NAMED])
-    return f"{shown}, and {len(names) - _NAMED} more" if len(names) > _NAMED else shown
+    shown, rest = names[: policy.NAMED_GROUPS], len(names) - policy.NAMED_GROUPS
+    return separator.join(shown) + (f", and {rest} more" if rest > 0 else "")

@@ -75,10 +75,11 @@ def usefulness_of(
         )
     right: list[list[FloatArray]] = [[], []]
     for train, test in (halves, halves[::-1]):
-        for i, (rows, wanted) in enumerate(
-            ((x[0][train], y[0][train]), (x[1][drawn[: len(train)]], y[1][drawn[: len(train)]]))
-        ):
-            predicted = _predicted(rows, wanted, x[0][test], is_number=is_number, seed=seed)
+        size = min(len(train), len(drawn))  # of both, or more rows would be an advantage
+        for i, rows in enumerate((train[:size], drawn[:size])):
+            predicted = _predicted(
+                x[i][rows], y[i][rows], x[0][test], is_number=is_number, seed=seed
+            )
             right[i].append(_quality(predicted, y[0][test], is_number=is_number))
     real, made = (np.concatenate(one) for one in right)
     lost = real - made
