@@ -69,6 +69,31 @@ def fashion(size: int, seed: int) -> Data:
     return Data(train, held_out, validation, rows[2])
 
 
+class Best:
+    """The weights of a network that were nearest to validation samples, and how long ago.
+
+    Attributes:
+        waited: how many later weights were not nearer.
+    """
+
+    def __init__(self, network: Any) -> None:
+        self._network, self._least, self.waited = network, np.inf, 0
+        self._kept: dict[str, Any] = {}
+
+    def see(self, distance: float) -> None:
+        """Weights as they are now, at this distance."""
+        if distance < self._least:
+            self._least, self.waited = distance, 0
+            self._kept = {name: x.clone() for name, x in self._network.state_dict().items()}
+        else:
+            self.waited += 1
+
+    def restore(self) -> None:
+        """Go back to the nearest weights, if any were seen."""
+        if self._kept:
+            self._network.load_state_dict(self._kept)
+
+
 def diffusion(data: Data, seed: int, *, steps: int = STEPS, stops: bool = False) -> FloatArray:
     """Samples of a diffusion by flow matching, stopped in time if it `stops`."""
     import torch
@@ -100,7 +125,7 @@ def diffusion(data: Data, seed: int, *, steps: int = STEPS, stops: bool = False)
 
     optimizer = torch.optim.Adam(network.parameters(), RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-    best, kept, waited = np.inf, {}, 0
+    best = Best(network)
     for step in range(steps):
         optimizer.zero_grad()
         loss(train[torch.randint(0, len(train), (BATCH,))]).backward()
@@ -108,15 +133,10 @@ def diffusion(data: Data, seed: int, *, steps: int = STEPS, stops: bool = False)
         schedule.step()
         if stops and (step + 1) % EVERY == 0:
             with torch.no_grad():
-                now = float(loss(validation))
-            waited = 0 if now < best else waited + 1
-            if now < best:
-                best = now
-                kept = {name: value.clone() for name, value in network.state_dict().items()}
-            if waited == PATIENCE:
+                best.see(float(loss(validation)))
+            if best.waited == PATIENCE:
                 break
-    if kept:
-        network.load_state_dict(kept)
+    best.restore()
     with torch.no_grad():
         x = scale * torch.randn(GENERATED, COLUMNS)
         for step in range(EULER):
@@ -147,7 +167,7 @@ def gan(data: Data, seed: int) -> FloatArray:
         torch.optim.Adam(net.parameters(), 1e-3, (0.5, 0.9)) for net in (generator, critic)
     )
     softplus = torch.nn.functional.softplus
-    best, kept, waited = np.inf, generator.state_dict(), 0
+    best = Best(generator)
     for step in range(LONGEST):
         real = train[torch.randint(0, len(train), (BATCH,))]
         made = generator(torch.randn(BATCH, COLUMNS))
@@ -159,14 +179,10 @@ def gan(data: Data, seed: int) -> FloatArray:
         ours.step()
         if (step + 1) % EVERY == 0:
             with torch.no_grad():
-                now = energy(generator(torch.randn(VALIDATION, COLUMNS)), validation)
-            waited = 0 if now < best else waited + 1
-            if now < best:
-                best = now
-                kept = {name: value.clone() for name, value in generator.state_dict().items()}
-            if waited == PATIENCE:
+                best.see(energy(generator(torch.randn(VALIDATION, COLUMNS)), validation))
+            if best.waited == PATIENCE:
                 break
-    generator.load_state_dict(kept)
+    best.restore()
     with torch.no_grad():
         return np.asarray(generator(torch.randn(GENERATED, COLUMNS)).numpy(), float)
 
