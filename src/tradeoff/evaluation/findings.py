@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tradeoff.evaluation.verdict import Verdict
     from tradeoff.metrics.family import Measured
     from tradeoff.metrics.score import Score
+    from tradeoff.prompts import PromptReport
     from tradeoff.samples import Pair
     from tradeoff.settings import Settings
     from tradeoff.tables import TableReport
@@ -38,6 +39,12 @@ _TRAINING_ADVICE = {
     "fitted to few samples depend on them without copying any.",
     "overfits": "stop the training earlier, or train on more data.",
 }
+_PROMPT_ADVICE = {
+    "prompts": "use the same prompts on both sides.",
+    "unfit": "look at the samples that fit another prompt better (--report page.html).",
+    "variety": "sample with more randomness, and look at the prompts that lose most (--report "
+    "page.html).",
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,8 @@ class Finding(Result):
 
     Args:
         name: No overlap, precision lost, recall lost, proportions, difference, contradiction,
-            memorized, repeats itself, copies, depends on its training set, overfits or columns.
+            memorized, repeats itself, copies, depends on its training set, overfits, columns,
+            prompts, unfit or variety.
         sentence: What was found.
         advice: What to do next.
 
@@ -66,6 +74,7 @@ def findings_of(
     scores: Mapping[str, Score],
     training: TrainingOutcome | None = None,
     table: TableReport | None = None,
+    prompts: PromptReport | None = None,
 ) -> tuple[Finding, ...]:
     """What is wrong with a model, as far as it is established; without a curve, by neighbors."""
     found = [*_losses(verdict), *_by_neighbors(verdict, scores)]
@@ -74,6 +83,8 @@ def findings_of(
     if table is not None and table.faults:
         advice = "look at the columns and pairs that differ (--report page.html)."
         found.append(Finding("columns", table.faults[0], advice))
+    for name, sentence in () if prompts is None else prompts.faults:
+        found.append(Finding(name, sentence, _PROMPT_ADVICE[name]))
     for key, name, words, advice in (
         (
             "copies.of_real",
