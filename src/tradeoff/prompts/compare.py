@@ -4,8 +4,9 @@ Three curves are counted in the same folds: of prompts, of samples, and of pairs
 :math:`\mathrm{TV}` the total variation distance, :math:`\mathrm{TV}_\mathrm{pairs} \le
 \mathrm{TV}_\mathrm{samples} + \mathbb{E}\,\mathrm{TV}(\mathrm{prompt} \mid \mathrm{sample})`
 where prompts have one distribution on both sides. Samples are said not to fit their prompts if the
-pairs surely differ, their log-ratio predicts the side surely better than that of the samples alone
-(in squared error of the probability), and what it shows besides is not a small part of the loss.
+pairs surely differ, not only in that generated samples of a prompt lack something, their log-ratio
+predicts the side surely better than that of the samples alone (in squared error of the
+probability), and what it shows besides is not a small part of the loss.
 
 Where both sides have the same prompts with several samples each, samples are placed in folds one by
 one: by prompt, a sample with a wrong prompt would lie in another fold than its relatives. Else all
@@ -272,14 +273,14 @@ class _Run:
         """Parts of samples and of pairs, and whether samples fit their prompts."""
         samples, pairs = (self.estimate(sees) for sees in ("samples", "pairs"))
         parts = {"of_samples": self.part(samples), "of_pairs": self.part(pairs)}
-        unfit = self._unfit(samples, pairs) if parts["of_pairs"].differs else None
+        unfit = self._unfit(samples, pairs) if parts["of_pairs"].may_be_unfit else None
         listed = () if unfit is None else self._mismatched(samples, pairs)
         return parts | {"unfit": unfit, "mismatched": listed}
 
     def part(self, estimate: CurveEstimate) -> Part:
         """What a curve shows; the limit of the overlap pairs both sides by prompt."""
         rows = [_errors(side, sign) for side, sign in zip(estimate.sides, (1.0, -1.0), strict=True)]
-        counted = self._counted(estimate, rows, policy.NEAR_IDENTITY)
+        counted = self._counted(estimate, rows, self.is_grouped, policy.NEAR_IDENTITY)
         value = float(counted.value[0])
         reach = normal_quantile(2.0 * self.level - 1.0) * float(np.sqrt(counted.covariance[0, 0]))
         at_most = value + reach
@@ -296,11 +297,15 @@ class _Run:
         )
 
     def _counted(
-        self, estimate: CurveEstimate, rows: Sequence[FloatArray], inflation: float = 1.0
+        self,
+        estimate: CurveEstimate,
+        rows: Sequence[FloatArray],
+        by_prompt: bool,
+        inflation: float = 1.0,
     ) -> SumOfMeans:
-        """The sum of both sides' means; samples of a prompt are one observation."""
+        """The sum of both sides' means; by prompt, its samples are one observation."""
         sides = list(estimate.sides)
-        if not self.is_grouped:
+        if not by_prompt:
             parts = [
                 Counted(values[:, None], side.folds, None)
                 for values, side in zip(rows, sides, strict=True)
@@ -321,7 +326,9 @@ class _Run:
                 samples.sides, pairs.sides, (1.0, -1.0), strict=True
             )
         ]
-        gain = self._counted(pairs, gains)
+        # Where both sides have the same prompts, it is about these, of which samples are drawn.
+        by_prompt = self.is_grouped and not self.prompts.have_answers
+        gain = self._counted(pairs, gains, by_prompt)
         distance = normal_quantile(2.0 * self.level - 1.0)
         if float(gain.value[0]) <= distance * gain.error(np.ones(1)):
             return None

@@ -1,11 +1,11 @@
 """Log-ratios of samples with their prompts, of samples alone, and of prompts alone.
 
 For pairs, members see components of the sample and of the prompt, their products, and how far the
-prompt is from the one that the sample suggests. For samples alone they see the same with the
-suggested prompt in place of the prompt, so that what the samples show by themselves is not taken
-for a wrong prompt. All members have weights that are not negative: where answers to one prompt lie
-in different folds, a weight of either sign could turn what is always wrong into what is always
-right.
+prompt is from the one that the sample suggests. For samples alone they see the same with the real
+prompt that is closest to the suggested one in place of the prompt, so that what the samples show by
+themselves is not taken for a wrong prompt. All members have weights that are not negative: where
+answers to one prompt lie in different folds, a weight of either sign could turn what is always
+wrong into what is always right.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
-from tradeoff.ratio.base import Estimator, FittedRatio, Projection
+from tradeoff.ratio.base import Estimator, FittedRatio, Projection, squared_distances
 from tradeoff.ratio.gaussian import Gaussians
-from tradeoff.ratio.kernel_logistic import KernelLogistic
+from tradeoff.ratio.kernel_logistic import KernelLogistic, LandmarkKernel
 from tradeoff.ratio.logistic import Logistic
 from tradeoff.ratio.stack import FittedMembers, Stack
 from tradeoff.ratio.trees import BoostedTrees
@@ -33,6 +33,8 @@ __all__ = ["Conditioned", "Seen", "Suggestion"]
 Seen = Literal["prompts", "samples", "pairs"]
 _COMPONENTS = 9  # of sample and prompt each, which go together most
 _PENALTY = 0.1  # in units of the mean variance of a component
+_PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
+_LANDMARKS = 400
 _LEAST_LEFT = 0.01  # of the leverage of a row that is told as if it had been left out
 _TOGETHER = (Logistic(), BoostedTrees(), Gaussians(shrunk=True), KernelLogistic())
 
@@ -107,15 +109,17 @@ class FittedConditioned(FittedRatio):
 class Suggestion:
     """Which prompt a sample suggests, by components that go together among real rows.
 
-    They come from a canonical correlation analysis with a ridge penalty.
+    Components come from a canonical correlation analysis with a ridge penalty; those of the prompt
+    are predicted from the components of the sample and from kernels at some of the real samples.
     """
 
     sample: Projection
     prompt: Projection
     centers: tuple[FloatArray, FloatArray]
     axes: tuple[FloatArray, FloatArray]
-    weights: FloatArray
-    leverage: FloatArray
+    kernel: LandmarkKernel
+    predicted: Ridge
+    known: FloatArray
 
     @classmethod
     def fit(cls, samples: Sequence[FloatArray], prompts: Sequence[FloatArray]) -> Self:
@@ -127,8 +131,7 @@ class Suggestion:
         x, y = sample(samples[0]), prompt(prompts[0])
         centers = x.mean(0), y.mean(0)
         x, y = x - centers[0], y - centers[1]
-        of_x, of_y = (_covariance(z) for z in (x, y))
-        root_x, root_y = np.linalg.cholesky(of_x), np.linalg.cholesky(of_y)
+        root_x, root_y = (np.linalg.cholesky(_covariance(z)) for z in (x, y))
         cross = np.linalg.solve(root_x, np.linalg.solve(root_y, y.T @ x / len(x)).T)
         left, strength, right = np.linalg.svd(cross, full_matrices=False)
         kept = slice(min(_COMPONENTS, strength.size))
@@ -136,15 +139,12 @@ class Suggestion:
             np.linalg.solve(root_x.T, left[:, kept]),
             np.linalg.solve(root_y.T, right[kept].T),
         )
-        inverse = np.linalg.solve(of_x, x.T)
-        return cls(
-            sample=sample,
-            prompt=prompt,
-            centers=centers,
-            axes=axes,
-            weights=inverse @ (y @ axes[1]) / len(x),
-            leverage=np.einsum("ij,ji->i", x, inverse) / len(x),
-        )
+        landmarks = x[:: -(-len(x) // min(_LANDMARKS, max(1, len(x) // 3)))]
+        kernel = LandmarkKernel.fit(landmarks, 1.0)
+        columns = np.hstack((x, kernel(x) @ kernel.whiten))
+        of_y = y @ axes[1]
+        predicted, known = Ridge.fit(columns, of_y), np.unique(of_y, axis=0)
+        return cls(sample, prompt, centers, axes, kernel, predicted, known)
 
     def of_prompts(self, prompts: FloatArray) -> FloatArray:
         """Components of prompts, shape (n, components)."""
@@ -152,7 +152,8 @@ class Suggestion:
 
     def of_samples(self, samples: FloatArray) -> FloatArray:
         """Components of the prompts that samples suggest, shape (n, components)."""
-        return np.asarray((self.sample(samples) - self.centers[0]) @ self.weights)
+        x = self.sample(samples) - self.centers[0]
+        return self.predicted(np.hstack((x, self.kernel(x) @ self.kernel.whiten)))
 
     def joined(
         self, samples: FloatArray, prompts: FloatArray, *, is_known: bool, is_real: bool = False
@@ -162,23 +163,53 @@ class Suggestion:
         Args:
             samples: Samples.
             prompts: Their prompts.
-            is_known: Whether prompts are seen, or only what samples suggest.
+            is_known: Whether prompts are seen, or the real one that is closest to what the sample
+                suggests stands in for them.
             is_real: Whether these are the rows that were learned from, of which each is told as if
                 it had been left out.
         """
-        known, suggested = self.of_prompts(prompts), self.of_samples(samples)
+        used, suggested = self.of_prompts(prompts), self.of_samples(samples)
         if is_real:
-            left = np.maximum(1.0 - self.leverage, _LEAST_LEFT)[:, None]
-            suggested = known - (known - suggested) / left
-        used = known if is_known else suggested
+            left = np.maximum(1.0 - self.predicted.leverage, _LEAST_LEFT)[:, None]
+            suggested = used - (used - suggested) / left
+        if not is_known:
+            used = self.known[squared_distances(suggested, self.known).argmin(1)]
         of_sample = (self.sample(samples) - self.centers[0]) @ self.axes[0]
         products = of_sample[:, :, None] * used[:, None, :]
-        found = [of_sample, used, products.reshape(len(used), -1)]
-        if is_known:
-            apart = known - suggested
-            fits = ((apart**2).sum(1, keepdims=True), (known * suggested).sum(1, keepdims=True))
-            found += [*fits, apart]
-        return np.concatenate(found, axis=1)
+        apart = used - suggested
+        fits = (apart**2).sum(1), (used * suggested).sum(1)
+        return np.column_stack((of_sample, used, products.reshape(len(used), -1), *fits, apart))
+
+
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """Linear prediction with a penalty that is chosen by leaving out each row."""
+
+    center: FloatArray
+    constant: FloatArray
+    weights: FloatArray
+    leverage: FloatArray
+
+    @classmethod
+    def fit(cls, x: FloatArray, y: FloatArray) -> Self:
+        """Learn to predict the columns of y."""
+        center, constant = x.mean(0), y.mean(0)
+        left, scales, right = np.linalg.svd(x - center, full_matrices=False)
+        seen = left.T @ (y - constant)
+        best = None
+        for penalty in _PENALTIES:
+            shrunk = scales**2 / (scales**2 + penalty * len(x))
+            leverage = (left**2) @ shrunk + 1.0 / len(x)
+            rest = (y - constant) - left @ (shrunk[:, None] * seen)
+            error = float(((rest / np.maximum(1.0 - leverage, _LEAST_LEFT)[:, None]) ** 2).mean())
+            if best is None or error < best[0]:
+                weights = right.T @ ((shrunk / np.maximum(scales, 1e-12))[:, None] * seen)
+                best = error, weights, leverage
+        assert best is not None
+        return cls(center, constant, best[1], best[2])
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        return np.asarray((x - self.center) @ self.weights + self.constant)
 
 
 def _covariance(x: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tradeoff._result import Result
-from tradeoff._text import percent_up
+from tradeoff._text import percent, percent_up
 from tradeoff.explain.result import Preview
 from tradeoff.inference import policy
 
@@ -41,6 +41,11 @@ class Part(Result):
     def differs(self) -> bool:
         """Whether a difference is established."""
         return self.overlap_at_most < 1.0
+
+    @property
+    def may_be_unfit(self) -> bool:
+        """Whether generated ones are wrong, rather than only some of the real ones missing."""
+        return self.differs and (self.precision_at_most < 1.0 or self.precision <= self.recall)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,6 +304,9 @@ class PromptReport(Result):
                 f"{alone[0].upper()}{alone[1:]} in common; that any do not fit their prompts is "
                 "not shown."
             )
+        if self.of_pairs.recall_at_most < 1.0:
+            missed = percent(1.0 - self.of_pairs.recall_at_most)
+            return f"For their prompts, at least {missed} of the real samples are missed."
         if self.of_pairs.differs:
             return (
                 f"With their prompts, the two sets have at most {common} in common. Whether the "
