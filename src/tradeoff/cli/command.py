@@ -19,7 +19,9 @@ INTERRUPTED = 130
 
 _GROUPS = {
     "Input": "real generated config kind column label encoder size trusted limit broken",
-    "What to measure": "metrics protocol explain target diagnose level fail_under fail_over goal",
+    "What to measure": (
+        "metrics protocol explain target diagnose level fail_under fail_over fail_on goal"
+    ),
     "Output": "json plot report no_samples out ids curves overwrite quiet verbose",
     "Advanced": (
         "estimator rule folds repeats k seed device dtype store engine address workers ledger"
