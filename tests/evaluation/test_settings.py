@@ -19,6 +19,7 @@ CHANGED = Settings(
     kind="image",
     column="x",
     label="y",
+    schema="/elsewhere/metadata.json",
     encoder="efficientnet-lite0",
     low_level=False,
     size=64,

@@ -18,7 +18,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
 _GROUPS = {
-    "Input": "real generated config kind column label encoder size trusted limit broken",
+    "Input": "real generated config kind column label schema encoder size trusted limit broken",
     "What to measure": (
         "metrics protocol explain target diagnose level fail_under fail_over fail_on goal"
     ),

@@ -376,9 +376,10 @@ def find_engine(
 def inputs_of(
     chosen: dict[str, Any], sources: dict[str, Any], config: Path | None
 ) -> list[str | Path]:
-    """Paths that a command reads: sources, a TOML file and an encoder."""
+    """Paths that a command reads: sources, a TOML file, a schema and an encoder."""
     encoder = chosen.get("encoder")
     found: list[Any] = [*(encoder if isinstance(encoder, list) else [encoder]), config]
+    found.append(chosen.get("schema"))
     for source in sources.values():
         found += source.values() if isinstance(source, dict) else [source]
     return [path for path in found if isinstance(path, (str, Path))]
