@@ -30,6 +30,16 @@ OF_TABLES = {
     "tables": {"customers": {"columns": COLUMNS, **KEY}},
     "relationships": [],
 }
+OF_SDV_2 = {
+    "METADATA_SPEC_VERSION": "V2",
+    "tables": {
+        "customers": {
+            "columns": COLUMNS | {"age": {"sdtype": "numerical", "range_min": 1, "range_max": 99}},
+            **KEY,
+        }
+    },
+    "relationships": [],
+}
 QUICK = {"metrics": "curve", "estimator": "fast", "diagnose": False, "progress": False}
 
 
@@ -51,12 +61,31 @@ def customers(n, seed, *, lost=False):
     )
 
 
-@pytest.mark.parametrize("schema", [OF_ONE_TABLE, OF_TABLES], ids=["single table", "V1"])
-def test_both_formats_read_the_same(schema, tmp_path):
+@pytest.mark.parametrize(
+    "schema", [OF_ONE_TABLE, OF_TABLES, OF_SDV_2], ids=["single table", "V1", "V2"]
+)
+def test_all_formats_read_the_same(schema, tmp_path):
     path = tmp_path / "metadata.json"
     path.write_text(json.dumps(schema))
     assert Schema.of(path) == Schema.of(str(path)) == Schema.of(OF_ONE_TABLE)
     assert Schema.of(Schema.of(path).to_dict()).kinds == Schema.of(OF_ONE_TABLE).kinds
+
+
+def test_personal_data_is_left_out_unless_it_is_not():
+    """Of `city`, SDV makes up values, unless `pii` is false."""
+    columns = {
+        "age": {"sdtype": "numerical"},
+        "rank": {"sdtype": "ordinal", "range_values": [1, 2, 3]},
+        "city": {"sdtype": "city"},
+        "born": {"sdtype": "city", "pii": False},
+        "note": {"sdtype": "unknown", "pii": True},
+        "other": {"sdtype": "unknown"},
+        "passport": {"sdtype": "categorical"},
+    }
+    schema = Schema.of({"columns": columns, "alternate_keys": ["passport"]})
+    row = dict.fromkeys(columns, 2)
+    assert schema.typed(row) == {"age": 2.0, "rank": 2, "born": 2, "other": 2}
+    assert Schema.of(schema.to_dict()) == schema
 
 
 def test_values_become_what_the_schema_names():
@@ -280,7 +309,8 @@ def test_polars_frames_are_tables():
     real, generated = customers(300, 19), customers(300, 20, lost=True)
     real.loc[:30, "start"] = None
     expected = evaluate(real, generated, schema=OF_ONE_TABLE, **QUICK)
-    frames = [polars.DataFrame({name: t[name].tolist() for name in t}) for t in (real, generated)]
+    tables = (t.astype(object).where(t.notna(), None) for t in (real, generated))
+    frames = [polars.DataFrame({name: t[name].tolist() for name in t}) for t in tables]
     assert evaluate(*frames, schema=OF_ONE_TABLE, **QUICK).table == expected.table
     dates = polars.col("start", "end").str.to_date("%d.%m.%Y")
     frames = [

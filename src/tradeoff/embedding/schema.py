@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Schema", "TypedRows", "check_no_dates"]
 
 _MOST_BYTES = 64 * 2**20
-_TYPED = ("numerical", "categorical", "boolean", "datetime", "unknown")
+_AS_FOUND = ("ordinal", "unknown")
+_TYPED = ("numerical", "categorical", "boolean", "datetime", *_AS_FOUND)
 _KINDS = (*_TYPED, "id")
 _FIRST_ROWS = 100  # one of which must fit the schema
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -44,8 +45,8 @@ class Schema:
     """What each column of a table holds.
 
     Args:
-        kinds: "numerical", "categorical", "boolean", "datetime" or "unknown", which is read like a
-            column that the schema does not name, by the name of a column.
+        kinds: By the name of a column: "numerical", "categorical", "boolean" or "datetime";
+            "ordinal" and "unknown" are read like columns that the schema does not name.
         formats: Formats of the dates, for columns that say one.
         left_out: What else columns hold, such as identifiers and addresses; they are not read.
 
@@ -86,8 +87,8 @@ class Schema:
         keys = [table.get("primary_key"), *(table.get("alternate_keys") or ())]
         for column, about in table["columns"].items():
             kind = _kind_of(column, about, name)
-            if column in keys or kind not in _TYPED or (kind == "unknown" and about.get("pii")):
-                left_out[column] = "id" if column in keys or kind in _TYPED else kind
+            if column in keys or kind not in _TYPED:
+                left_out[column] = "id" if column in keys else kind
                 continue
             kinds[column] = kind
             if kind == "datetime" and (form := about.get("datetime_format")) is not None:
@@ -113,7 +114,7 @@ class Schema:
         found = {name: value for name, value in row.items() if name not in self.left_out}
         for name, value in found.items():
             kind = self.kinds.get(name, "unknown")
-            if kind != "unknown":
+            if kind not in _AS_FOUND:
                 is_missing = _is_missing(value, words=kind != "categorical")
                 found[name] = None if is_missing else self._value(name, kind, value)
         return found
@@ -270,7 +271,7 @@ def _no_metadata(name: str) -> InvalidInputError:
 
 
 def _kind_of(column: object, about: Any, name: str) -> str:
-    """The sdtype of a column; others than the known ones are personal data, such as `email`."""
+    """The sdtype of a column; others than these are personal data unless they say otherwise."""
     if not isinstance(column, str) or not isinstance(about, Mapping):
         raise _no_metadata(name)
     kind = about.get("sdtype")
@@ -281,7 +282,9 @@ def _kind_of(column: object, about: Any, name: str) -> str:
             f"Unknown sdtype `{kind}` of the column `{column}` in `{name}`. Did you mean "
             f"`{close[0]}`?"
         )
-    return kind
+    if kind not in _KINDS and about.get("pii") is False:
+        return "unknown"
+    return "personal" if kind == "unknown" and about.get("pii") else kind
 
 
 def _checked_format(column: str, form: Any, name: str) -> str:
