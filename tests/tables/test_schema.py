@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 from collections import Counter
 
 import numpy as np
@@ -185,6 +186,18 @@ def test_shown_rows_have_dates():
     group = found.explanation.missed.groups[0]
     shown = [example.sample.text for example in group.examples]
     assert all("start: 202" in text for text in shown)
+
+
+def test_a_page_names_the_schema_without_its_folder(tmp_path):
+    path = tmp_path / "metadata.json"
+    path.write_text(json.dumps(OF_TABLES))
+    both = customers(300, 21), customers(300, 22, lost=True)
+    evaluate(*both, schema=path, **QUICK).report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    words = re.sub("<[^>]*>", "", page)
+    assert "--schema metadata.json" in words
+    assert "--no-low-level" in words  # as the command has it
+    assert str(tmp_path) not in page
 
 
 def test_a_row_that_does_not_fit_is_broken():
