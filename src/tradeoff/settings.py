@@ -29,7 +29,7 @@ __all__ = ["Settings", "read_config"]
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-_TEXTS = {"real", "generated", "train", "store"}
+_TEXTS = {"real", "generated", "train", "store", "schema"}
 _WIDTH = 100
 _ALIASES = {"fake": "generated", "verbose": "progress"}
 """Keywords that other packages have, which are accepted, and ours that mean the same."""
@@ -66,6 +66,13 @@ class EmbedSettings:
         default=None, metadata={"help": "Column that holds the samples, where there are several."}
     )
     label: str | None = field(default=None, metadata={"help": "Column that holds the class."})
+    schema: str | Path | Mapping[str, Any] | None = field(
+        default=None,
+        metadata={
+            "help": "What the columns of a table hold: the metadata.json of SDV. Identifiers are "
+            "left out, and dates are read."
+        },
+    )
     encoder: Any = field(
         default=None,
         metadata={
@@ -108,8 +115,9 @@ class EmbedSettings:
     seed: int = field(default=0, metadata={"help": "Seed of everything random."})
 
     def __post_init__(self) -> None:
-        if isinstance(self.store, Path):
-            object.__setattr__(self, "store", str(self.store))
+        for name in ("store", "schema"):
+            if isinstance(path := getattr(self, name), Path):
+                object.__setattr__(self, name, str(path))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,6 +213,7 @@ class EmbedKeywords(TypedDict, total=False):
     kind: Literal["image", "text", "table", "features"] | None
     column: str | None
     label: str | None
+    schema: str | Path | Mapping[str, Any] | None
     encoder: Any
     low_level: bool
     size: int | None
@@ -454,7 +463,8 @@ def write_config(settings: Settings, *, real: Any, generated: Any, train: Any = 
         else:
             comments += f"# {name} was not a path\n"
     for name, value in settings.to_dict().items():
-        values[name] = placed(value, Path.cwd()) if name == "store" else value
+        is_path = name in ("store", "schema") and isinstance(value, str)
+        values[name] = placed(value, Path.cwd()) if is_path else value
     values |= _encoder_in(values, Path.cwd() / "run.toml")
     return comments + tomli_w.dumps(values)
 

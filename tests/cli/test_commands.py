@@ -13,6 +13,8 @@ import pytest
 from tests.cli.run import tradeoff
 from tests.known.costs import help_time
 from tradeoff import Evaluation, evaluate
+from tradeoff.cli.options import parse_findings
+from tradeoff.evaluation.findings import FINDINGS
 
 QUICK = ("--estimator", "logistic", "--no-diagnose", "--metrics", "curve")
 
@@ -121,6 +123,59 @@ def test_gates(paths):
     assert "gate failed: curve.recall = " in failed.stderr
     assert "is below 0.9" in failed.stderr
     assert evaluate_command(paths, "--fail-over", "curve.area=0.1").exit_code == 1
+
+
+def test_a_gate_on_findings_fails_after_the_results_are_written(paths, tmp_path):
+    """The model makes one half of the data: it is established that recall is lost."""
+    names = ("--fail-on", "memorized,recall-lost", "--fail-on", "columns", "--quiet")
+    failed = evaluate_command(paths, *names, "--out", tmp_path / "kept")
+    assert failed.exit_code == 1
+    gates = [line for line in failed.stderr.splitlines() if line.startswith("gate ")]
+    assert [gate.split(":")[:2] for gate in gates] == [
+        ["gate passed", " memorized"],
+        ["gate failed", " recall lost"],
+        ["gate passed", " columns"],
+    ]
+    kept = Evaluation.load(tmp_path / "kept")
+    (lost,) = (one.sentence for one in kept.findings if one.name == "recall lost")
+    assert gates[1].endswith(lost)
+
+
+def test_a_gate_on_any_finding(paths):
+    assert evaluate_command(paths, "--fail-on", "any").exit_code == 1
+    passed = evaluate_command(paths, "--fail-on", "any", generated="good.npy")
+    assert passed.exit_code == 0
+    assert "gate passed: any: nothing was found" in passed.stderr
+
+
+def test_both_kinds_of_gates_are_told(paths):
+    both = ("--fail-on", "recall-lost", "--fail-under", "curve.recall=0.9")
+    done = evaluate_command(paths, *both)
+    assert done.exit_code == 1
+    assert done.stderr.count("gate failed: ") == 2
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_every_finding_can_be_a_gate(name):
+    assert parse_findings([name.replace(" ", "-")]) == (name,)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("recalls-lost", "Unknown finding `recalls lost`. Did you mean `recall lost`?"),
+        ("column", "Did you mean `columns`?"),
+        ("", "Choose one of no overlap, "),
+        ("copies", "`--fail-on copies` requires the training samples"),
+        ("unfit", "`--fail-on unfit` requires the prompts"),
+    ],
+)
+def test_a_gate_that_cannot_fail_is_told_before_the_work(paths, monkeypatch, name, told):
+    work = "tradeoff.evaluation.pipeline.evaluate_sources"
+    monkeypatch.setattr(work, lambda *_, **__: pytest.fail("the work was begun"))
+    done = evaluate_command(paths, "--fail-on", name)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert told in done.stderr
 
 
 def test_a_gate_does_not_pass_what_could_not_be_estimated(paths, tmp_path):

@@ -18,9 +18,9 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
 _GROUPS = {
-    "Input": "real generated config kind column label encoder size trusted limit broken",
+    "Input": "real generated config kind column label schema encoder size trusted limit broken",
     "What to measure": (
-        "metrics protocol explain target prompt diagnose level fail_under fail_over goal"
+        "metrics protocol explain target prompt diagnose level fail_under fail_over fail_on goal"
     ),
     "Output": "json plot report no_samples out ids curves overwrite quiet verbose",
     "Advanced": (

@@ -10,10 +10,12 @@ from tradeoff._text import printable
 from tradeoff.cli.kept import Kept  # noqa: TC001, Typer reads annotations
 from tradeoff.cli.options import (
     ALL,
+    ANY,
     Address,
     BothPaths,
     Config,
     EngineName,
+    FailOn,
     FailOver,
     FailUnder,
     Generated,
@@ -33,6 +35,7 @@ from tradeoff.cli.options import (
     explained_settings,
     find_engine,
     inputs_of,
+    parse_findings,
     parse_gates,
     placed_output,
     placed_sources,
@@ -66,6 +69,7 @@ def run(
     verbose: Verbose = False,
     fail_under: FailUnder = None,
     fail_over: FailOver = None,
+    fail_on: FailOn = None,
     engine: EngineName = None,
     address: Address = None,
     workers: Workers = None,
@@ -88,7 +92,9 @@ def run(
     settings = explained_settings(chosen, plot=plot, report=report)
     under = parse_gates(fail_under, "--fail-under")
     over = parse_gates(fail_over, "--fail-over")
+    names = parse_findings(fail_on)
     check_gates((*under, *over), settings, train="train" in sources)
+    _check_findings(names, settings, train="train" in sources)
     files = [] if out is None else evaluation_files(out)
     check_output(
         inputs_of(chosen, sources, config),
@@ -120,7 +126,8 @@ def run(
         config=write_config(repeating(settings, result.provenance["encoder"]), **sources),
         kept=kept,
     )
-    if not _passes(result, under, over):
+    passes = _passes(result, under, over)
+    if not (_is_free_of(result, names) and passes):
         raise typer.Exit(1)
 
 
@@ -138,6 +145,37 @@ def _passes(result: Evaluation, under: dict[str, float], over: dict[str, float])
             failed = failed or fails
             typer.echo(f"gate {'failed' if fails else 'passed'}: {key} = {told}", err=True)
     return not failed
+
+
+def _is_free_of(result: Evaluation, names: tuple[str, ...]) -> bool:
+    """Whether no finding has one of these names, which are told one by one."""
+    failed = False
+    for name in names:
+        found = [one for one in result.findings if name in (ANY, one.name)]
+        failed = failed or bool(found)
+        for one in found:
+            typer.echo(printable(f"gate failed: {one.name}: {one.sentence}"), err=True)
+        if not found:
+            typer.echo(f"gate passed: {name}: nothing was found", err=True)
+    return not failed
+
+
+def _check_findings(names: tuple[str, ...], settings: Any, *, train: bool) -> None:
+    """A gate on what only a training set or prompts can show would always be passed without."""
+    from tradeoff.evaluation.findings import OF_PROMPTS, OF_TRAINING
+    from tradeoff.exceptions import InvalidInputError
+
+    for name in names:
+        if name in OF_TRAINING and not train:
+            raise InvalidInputError(
+                f"`--fail-on {name}` requires the training samples of the model: pass --train, or "
+                "leave it out."
+            )
+        if name in OF_PROMPTS and settings.prompt is None:
+            raise InvalidInputError(
+                f"`--fail-on {name}` requires the prompts of the samples: pass --prompt, or leave "
+                "it out."
+            )
 
 
 def check_gates(keys: tuple[str, ...], settings: Any, *, train: bool = False) -> None:

@@ -13,6 +13,7 @@ import typer
 
 from tradeoff._files import missing
 from tradeoff._progress import clear_line, whole_run
+from tradeoff._registry import suggestion
 from tradeoff._text import printable
 from tradeoff.cli.command import INTERRUPTED
 from tradeoff.cli.kept import Kept
@@ -33,14 +34,19 @@ ALL = tuple(field.name for field in fields(Settings))
 CROSS_FITTED = tuple(name for name in ALL if name != "rule")
 """Names of the settings of commands that know no frozen rule."""
 
+ANY = "any"
+"""What a gate calls all findings together."""
+
 __all__ = [
     "ALL",
+    "ANY",
     "CROSS_FITTED",
     "EMBEDDING",
     "Address",
     "BothPaths",
     "Config",
     "EngineName",
+    "FailOn",
     "FailOver",
     "FailUnder",
     "Generated",
@@ -63,6 +69,7 @@ __all__ = [
     "explained_settings",
     "find_engine",
     "inputs_of",
+    "parse_findings",
     "parse_gates",
     "placed_output",
     "placed_real",
@@ -202,6 +209,15 @@ FailOver = Annotated[
     list[str] | None,
     typer.Option("--fail-over", metavar="KEY=NUMBER", help="Exit with 1 if that score is higher."),
 ]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        metavar="NAME",
+        help="Exit with 1 if a finding of that name is established, such as columns or "
+        "recall-lost, or any at all (any). Separated by commas.",
+    ),
+]
 
 
 def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -325,6 +341,21 @@ def parse_gates(texts: list[str] | None, flag: str) -> dict[str, float]:
     return gates
 
 
+def parse_findings(texts: list[str] | None) -> tuple[str, ...]:
+    """Names of findings, each once; words can be joined by hyphens."""
+    from tradeoff.evaluation.findings import FINDINGS
+
+    names = [name.strip() for text in texts or () for name in text.split(",")]
+    found = dict.fromkeys(" ".join(name.lower().replace("-", " ").split()) for name in names)
+    for name in found:
+        if name not in (ANY, *FINDINGS):
+            raise InvalidInputError(
+                f"`--fail-on` must name findings. Unknown finding `{name}`. "
+                f"{suggestion(name, (*FINDINGS, ANY))}"
+            )
+    return tuple(found)
+
+
 def find_engine(
     name: str | None, chosen: dict[str, Any], *, address: str | None, workers: int | None
 ) -> Any:
@@ -345,9 +376,10 @@ def find_engine(
 def inputs_of(
     chosen: dict[str, Any], sources: dict[str, Any], config: Path | None
 ) -> list[str | Path]:
-    """Paths that a command reads: sources, a TOML file and an encoder."""
+    """Paths that a command reads: sources, a TOML file, a schema and an encoder."""
     encoder = chosen.get("encoder")
     found: list[Any] = [*(encoder if isinstance(encoder, list) else [encoder]), config]
+    found.append(chosen.get("schema"))
     for source in sources.values():
         found += source.values() if isinstance(source, dict) else [source]
     return [path for path in found if isinstance(path, (str, Path))]

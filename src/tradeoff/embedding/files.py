@@ -13,10 +13,10 @@ from tradeoff._extras import import_extra
 from tradeoff._files import replacing
 from tradeoff._progress import track
 from tradeoff._sides import Sides
-from tradeoff.data import open_source
 from tradeoff.data.base import Broken
 from tradeoff.embedding.embed import embed_source
-from tradeoff.embedding.sources import identity_of
+from tradeoff.embedding.schema import Schema
+from tradeoff.embedding.sources import identity_of, open_as_set
 from tradeoff.engines import Engine, Failure
 from tradeoff.exceptions import InvalidInputError
 
@@ -66,7 +66,8 @@ def embed_files(
                 f"of this one, such as `{others[0].name}`: choose another folder."
             )
     todo = [item for item in items if not Path(item[1]).exists()]
-    shared = (embedder, replace(settings, store=None))
+    schema = None if settings.schema is None else Schema.of(settings.schema).to_dict()
+    shared = (embedder, replace(settings, store=None, schema=schema))  # of no place of this machine
     for i, result in track(
         engine.run(embed_part, shared, todo, stays=True),
         "embedding",
@@ -122,7 +123,7 @@ def embed_part(shared: tuple[Any, EmbedSettings], item: tuple[str, str]) -> int:
     parquet = import_extra("pyarrow.parquet", extra="images", purpose="Writing features")
     embedder, settings = shared
     part, target = item
-    source = open_source(part, kind=settings.kind, column=settings.column, label=settings.label)
+    source = open_as_set(part, part, settings)
     found = embed_source(source, embedder, broken=settings.broken, progress=False)
     columns = found.features.shape[1]
     features = arrow.FixedSizeListArray.from_arrays(

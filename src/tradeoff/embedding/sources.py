@@ -12,6 +12,8 @@ from tradeoff._validation import check_choice, check_count, check_type
 from tradeoff.data import Sample, open_source
 from tradeoff.data.base import Kind, MissingColumnError
 from tradeoff.embedding.embed import embed_source
+from tradeoff.embedding.schema import Schema, TypedRows, check_no_dates
+from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import open_encoder
 from tradeoff.features.default import available_default
 from tradeoff.features.network import Dtype
@@ -33,8 +35,10 @@ __all__ = [
     "encoder_for",
     "encoder_of",
     "identity_of",
+    "open_as_set",
     "open_generated",
     "open_samples",
+    "schema_warnings",
     "side_of",
 ]
 
@@ -59,6 +63,29 @@ def check_embedding(settings: EmbedSettings) -> None:
     for name in ("size", "limit"):
         if getattr(settings, name) is not None:
             check_count(name, getattr(settings, name))
+    _check_schema(settings)
+
+
+def _check_schema(settings: EmbedSettings) -> None:
+    """A schema must be readable, and describe what is read."""
+    if settings.schema is None:
+        return
+    if not isinstance(settings.schema, (str, Mapping)):
+        raise InvalidInputError(
+            "`schema` must be the path of a metadata.json, or what is in it. Got a "
+            f"{type(settings.schema).__name__}: pass metadata.to_dict()."
+        )
+    if settings.kind not in (None, "table"):
+        raise InvalidInputError(
+            f"`schema` describes the columns of a table, and `kind` is {settings.kind}: leave one "
+            "of them out."
+        )
+    if settings.column is not None:
+        raise InvalidInputError(
+            "`schema` describes all columns of a table, and `column` reads one of them: leave one "
+            "of them out."
+        )
+    Schema.of(settings.schema)
 
 
 def identity_of(embedder: Encoder) -> dict[str, str]:
@@ -68,12 +95,33 @@ def identity_of(embedder: Encoder) -> dict[str, str]:
 
 def open_samples(value: Any, name: str, settings: EmbedSettings) -> Source:
     """A source of samples, of which there is at least one."""
-    source = open_source(
-        value, name=name, kind=settings.kind, column=settings.column, label=settings.label
-    )
+    source = open_as_set(value, name, settings)
     if not isinstance(value, Iterator):  # which can be read only once
         next(iter(source), None)  # an empty source says so
+        if isinstance(source, TypedRows):
+            source.check()
     return source
+
+
+def open_as_set(value: Any, name: str, settings: EmbedSettings) -> Source:
+    """A source, read as settings say; of a table with a schema, rows of the kinds that it names."""
+    kind: Kind | None = settings.kind if settings.schema is None else "table"
+    source = open_source(value, name=name, kind=kind, column=settings.column, label=settings.label)
+    if settings.schema is None:
+        return source
+    return TypedRows(source, Schema.of(settings.schema), name, settings.label)
+
+
+def schema_warnings(settings: EmbedSettings) -> tuple[str, ...]:
+    """Columns that a schema leaves out besides identifiers."""
+    left_out = {} if settings.schema is None else Schema.of(settings.schema).left_out
+    names = [f"`{name}`" for name, kind in left_out.items() if kind != "id"]
+    if not names:
+        return ()
+    return (
+        "Columns that are left out, because the schema calls them personal data: "
+        f"{', '.join(names)}.",
+    )
 
 
 def open_generated(value: Any, name: str, settings: EmbedSettings) -> Source:
@@ -83,7 +131,15 @@ def open_generated(value: Any, name: str, settings: EmbedSettings) -> Source:
     except MissingColumnError as error:
         if error.column != settings.label:
             raise
-        return open_samples(value, name, replace(settings, label=None))
+        return open_samples(value, name, _without_label(settings))
+
+
+def _without_label(settings: EmbedSettings) -> EmbedSettings:
+    if settings.schema is None:
+        return replace(settings, label=None)
+    schema = Schema.of(settings.schema).to_dict()
+    schema["columns"].pop(settings.label, None)
+    return replace(settings, label=None, schema=schema)
 
 
 def side_of(found: Embedded, name: str) -> Side:
@@ -119,8 +175,13 @@ def encoder_for(real: Source, settings: EmbedSettings, *more: Source) -> Encoder
     """
     if real.kind == "table" and settings.encoder in (None, "table"):
         rows = (item.content for item in chain(real, *more) if isinstance(item, Sample))
-        return TableEncoder.fit(row for row in rows if isinstance(row, Mapping))
+        return TableEncoder.fit(_without_dates(row) for row in rows if isinstance(row, Mapping))
     return encoder_of(real.kind, settings)
+
+
+def _without_dates(row: Mapping[str, object]) -> Mapping[str, object]:
+    check_no_dates(row)
+    return row
 
 
 def encoder_of(kind: Kind, settings: EmbedSettings) -> Encoder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from tradeoff._result import Result
 from tradeoff._text import percent
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from tradeoff.tables import TableReport
 
 __all__ = [
+    "FINDINGS",
+    "OF_PROMPTS",
+    "OF_TRAINING",
     "Finding",
+    "FindingName",
     "findings_of",
     "near_copy_warnings",
     "protocol_warnings",
@@ -32,19 +36,59 @@ __all__ = [
     "warnings_of",
 ]
 
-_TRAINING_ADVICE = {
+FindingName = Literal[
+    "no overlap",
+    "precision lost",
+    "recall lost",
+    "proportions",
+    "difference",
+    "contradiction",
+    "memorized",
+    "repeats itself",
+    "copies",
+    "depends on its training set",
+    "overfits",
+    "columns",
+    "prompts",
+    "unfit",
+    "variety",
+]
+FINDINGS: tuple[FindingName, ...] = get_args(FindingName)
+"""Names of everything that can be found."""
+
+_OF_BOTH: tuple[FindingName, ...] = ("no overlap", "proportions", "difference")
+_LOST: dict[str, FindingName] = {"precision": "precision lost", "recall": "recall lost"}
+_COPIES: tuple[tuple[str, FindingName, str, str], ...] = (
+    (
+        "copies.of_real",
+        "memorized",
+        "have exactly the features of a real one",
+        "remove copies of training data, or compare with real samples that were held out.",
+    ),
+    (
+        "copies.within",
+        "repeats itself",
+        "repeat the features of an earlier one",
+        "remove duplicates, or sample with more randomness.",
+    ),
+)
+_TRAINING_ADVICE: dict[FindingName, str] = {
     "copies": "look at the closest pairs (--report page.html), remove repeated training samples, "
     "and train for fewer steps or on more data.",
     "depends on its training set": "look at the closest pairs (--report page.html). Simple models "
     "fitted to few samples depend on them without copying any.",
     "overfits": "stop the training earlier, or train on more data.",
 }
-_PROMPT_ADVICE = {
+_PROMPT_ADVICE: dict[FindingName, str] = {
     "prompts": "use the same prompts on both sides.",
     "unfit": "look at the samples that fit another prompt better (--report page.html).",
     "variety": "sample with more randomness, and look at the prompts that lose most (--report "
     "page.html).",
 }
+OF_TRAINING = tuple(_TRAINING_ADVICE)
+"""Those among them that only a training set can show."""
+OF_PROMPTS = tuple(_PROMPT_ADVICE)
+"""Those among them that only prompts can show."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +96,7 @@ class Finding(Result):
     """What a number shows.
 
     Args:
-        name: No overlap, precision lost, recall lost, proportions, difference, contradiction,
-            memorized, repeats itself, copies, depends on its training set, overfits, columns,
-            prompts, unfit or variety.
+        name: One of `FINDINGS`, such as "recall lost" or "columns".
         sentence: What was found.
         advice: What to do next.
 
@@ -64,7 +106,7 @@ class Finding(Result):
         'repeats itself'
     """
 
-    name: str
+    name: FindingName
     sentence: str
     advice: str = ""
 
@@ -79,26 +121,14 @@ def findings_of(
     """What is wrong with a model, as far as it is established; without a curve, by neighbors."""
     found = [*_losses(verdict), *_by_neighbors(verdict, scores)]
     for name, sentence in ({} if training is None else training.faults).items():
-        found.append(Finding(name, sentence, _TRAINING_ADVICE[name]))
+        known = cast("FindingName", name)  # or there is no advice
+        found.append(Finding(known, sentence, _TRAINING_ADVICE[known]))
     if table is not None and table.faults:
         advice = "look at the columns and pairs that differ (--report page.html)."
         found.append(Finding("columns", table.faults[0], advice))
     for name, sentence in () if prompts is None else prompts.faults:
         found.append(Finding(name, sentence, _PROMPT_ADVICE[name]))
-    for key, name, words, advice in (
-        (
-            "copies.of_real",
-            "memorized",
-            "have exactly the features of a real one",
-            "remove copies of training data, or compare with real samples that were held out.",
-        ),
-        (
-            "copies.within",
-            "repeats itself",
-            "repeat the features of an earlier one",
-            "remove duplicates, or sample with more randomness.",
-        ),
-    ):
+    for key, name, words, advice in _COPIES:
         if share := _above(scores.get(key)):
             found.append(Finding(name, f"{share} of the generated samples {words}.", advice))
     return tuple(found)
@@ -108,10 +138,11 @@ def _losses(verdict: Verdict | None) -> Iterator[Finding]:
     if verdict is None:
         return
     advice = _advice(verdict)
-    if verdict.name in ("no overlap", "proportions", "difference"):
-        yield Finding(verdict.name, verdict.sentences[0], advice.get(verdict.name, ""))
+    for name in _OF_BOTH:
+        if name == verdict.name:
+            yield Finding(name, verdict.sentences[0], advice.get(name, ""))
     for kind, sentence in verdict.lost.items():
-        yield Finding(f"{kind} lost", sentence, advice.get(f"{kind} lost", ""))
+        yield Finding(_LOST[kind], sentence, advice.get(_LOST[kind], ""))
 
 
 _COMPARE = "compare samples of both sides (--report page.html)."
@@ -147,7 +178,7 @@ def _by_neighbors(verdict: Verdict | None, scores: Mapping[str, Score]) -> Itera
 
     Neighbors depend on much besides the distributions, and count only if their limits are clear.
     """
-    for kind in ("precision", "recall"):
+    for kind, name in _LOST.items():
         score = scores.get(f"knn.{kind}")
         shown = verdict is not None and getattr(verdict, kind).losses
         if shown or score is None or score.high is None or not score.expected:
@@ -159,7 +190,7 @@ def _by_neighbors(verdict: Verdict | None, scores: Mapping[str, Score]) -> Itera
             advice = "measure the curve too."
             if any(key.startswith("curve.") for key in scores):
                 advice = "look at the samples: one side repeats a few of them."
-            yield Finding(f"{kind} lost", f"{sentence}.", advice)
+            yield Finding(name, f"{sentence}.", advice)
         else:
             yield Finding(
                 "contradiction",

@@ -38,6 +38,7 @@ from tradeoff.embedding.sources import (
     identity_of,
     open_generated,
     open_samples,
+    schema_warnings,
     side_of,
 )
 from tradeoff.engines import open_engine
@@ -588,7 +589,9 @@ class Opened:
             sources=Sides(self.real, self.sources[name]),
             learned=self.learned,
             embedder=self.reference.opened,
-            warnings=self.reference.warnings + form_warnings(self.real, self.sources[name]),
+            warnings=self.reference.warnings
+            + schema_warnings(self.settings)
+            + form_warnings(self.real, self.sources[name]),
             progress=self.progress,
         )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from tradeoff._result import Result
 from tradeoff.data.base import Broken, Kind
+from tradeoff.embedding.schema import Schema
 from tradeoff.embedding.sources import (
     IDENTITY,
     check_embedding,
@@ -112,7 +113,7 @@ class Reference(Result):
             side=side_of(found, "real"),
             kind=source.kind,
             encoder=identity_of(embedder),
-            settings=settings,
+            settings=_without_places(settings),
             broken=found.broken,
             table=embedder if isinstance(embedder, TableEncoder) else None,
             embedder=embedder,
@@ -126,6 +127,11 @@ class Reference(Result):
         samples, comes first.
         """
         plain = EmbedSettings()
+        if settings.schema is not None and not _is_same_schema(settings, self.settings):
+            raise InvalidInputError(
+                "`schema` must be that of the reference: leave it out, or create the reference "
+                "again."
+            )
         taken = {
             f.name: getattr(self.settings, f.name)
             for f in fields(EmbedSettings)
@@ -255,6 +261,18 @@ def _table_from(fields: Mapping[str, Any] | None) -> TableEncoder | None:
         categories=tuple((name, tuple(values)) for name, values in fields["categories"]),
         optional=tuple(fields["optional"]),
     )
+
+
+def _without_places(settings: EmbedSettings) -> EmbedSettings:
+    """Settings with the content of the schema in place of the path of its file."""
+    if settings.schema is None:
+        return settings
+    return replace(settings, schema=Schema.of(settings.schema).to_dict())
+
+
+def _is_same_schema(settings: EmbedSettings, other: EmbedSettings) -> bool:
+    schemas = [None if one.schema is None else Schema.of(one.schema) for one in (settings, other)]
+    return schemas[0] == schemas[1]
 
 
 def _is_named(encoder: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from tradeoff._result import Result
 from tradeoff._text import percent, percent_up
@@ -10,6 +11,8 @@ from tradeoff.explain.result import Preview
 from tradeoff.inference import policy
 
 __all__ = ["Mismatch", "Part", "PromptReport", "PromptVariety", "Share", "ShownPrompt", "Variety"]
+
+PromptFault = Literal["prompts", "unfit", "variety"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,9 +249,9 @@ class PromptReport(Result):
     variety: Variety | None = None
 
     @property
-    def faults(self) -> tuple[tuple[str, str], ...]:
+    def faults(self) -> tuple[tuple[PromptFault, str], ...]:
         """Names ("prompts", "unfit", "variety") of what is wrong, each with its sentence."""
-        found = []
+        found: list[tuple[PromptFault, str]] = []
         if self.of_prompts.differs:
             found.append(("prompts", self._of_prompts()))
         if self.unfit is not None:

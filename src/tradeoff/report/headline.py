@@ -47,7 +47,8 @@ def headline_of(evaluation: Evaluation) -> Headline:
         rest += _hints(verdict, evaluation.explanation)
         return Headline(title, list(map(printable, rest)))
     if verdict is not None and verdict.name == "nothing found" and evaluation.findings:
-        first = evaluation.findings[0].sentence  # something else is wrong
+        found = [one.sentence for one in evaluation.findings if one.name != "contradiction"]
+        first = [*found, evaluation.findings[0].sentence][0]  # something else is wrong
         sentences = [first, *(one for one in sentences if one != first)]
     return headline_of_sentences(sentences or ["No verdict: there is no reliable curve."])
 

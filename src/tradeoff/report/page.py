@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import resources
 from math import ceil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradeoff._files import check_local, check_outputs, replacing
@@ -56,7 +57,6 @@ from tradeoff.sequential.questions import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from jinja2 import Environment
 
@@ -684,10 +684,11 @@ def about_of(about: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _option(name: str, value: Any) -> str:
     if value is True or value is False:
-        return f" --{'' if value else 'no-'}{name}"
+        return f" --{'' if value else 'no-'}{name.replace('_', '-')}"
     if name == "store":
         return ""
     if isinstance(value, dict):
         return f" --{name} …"  # an estimator with its fields, which only a file can name
     text = ",".join(value) if isinstance(value, list) else str(value)
+    text = Path(text).name if name == "schema" else text  # its folder is nobody else's business
     return f" --{name} {shlex.quote(printable(text))}"

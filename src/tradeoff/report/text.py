@@ -200,7 +200,9 @@ def advice_of(evaluation: Evaluation, page: str = "") -> list[str]:
 
 def named_advice_of(evaluation: Evaluation) -> list[tuple[str, str]]:
     """What each advice is about, and the advice."""
-    found = [(one.name, one.advice) for one in evaluation.findings if one.advice]
+    found: list[tuple[str, str]] = [
+        (one.name, one.advice) for one in evaluation.findings if one.advice
+    ]
     verdict = evaluation.verdict
     if verdict is not None and verdict.recall.advised and verdict.name == "nothing found":
         found.append(

@@ -237,7 +237,7 @@ class TableReport(Result):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All that is said of what is wrong, and of what the rows are worth."""
+        """What is wrong, and then what the rows are worth."""
         return self.faults if self.use is None else (*self.faults, self.use.sentence)
 
     def _of_pairs(self) -> str:
