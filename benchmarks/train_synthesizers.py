@@ -54,6 +54,7 @@ def train(name: str) -> dict[str, float]:
     from sdv import single_table
     from sdv.metadata import Metadata
 
+    torch.set_num_threads(1)
     frame = real_table(name)
     half = len(frame) // 2
     frame[:half].to_csv(place_of(name, "train"), index=False)

@@ -18,6 +18,7 @@ BARS = (160, 36)
 _MOST_MAPPED = 40
 _CELL = 14
 _LONGEST_NAME = 18
+_LETTER = 6.6  # width of most letters in the map
 
 
 def column_bars(real: Sequence[float], generated: Sequence[float]) -> tuple[str, str]:
@@ -67,9 +68,12 @@ def pair_map(pairs: Sequence[PairDifference]) -> dict[str, Any] | None:
         for pair in known
         if pair.first in place and pair.second in place
     ]
+    shown = [shortened(printable(name), _LONGEST_NAME) for name in names]
+    ends = (_CELL * i + _LETTER * len(name) for i, name in enumerate(shown))
     return {
         "cell": _CELL,
-        "size": _CELL * len(names),
-        "names": [shortened(printable(name), _LONGEST_NAME) for name in names],
+        "width": round(max(ends)) + _CELL,
+        "height": _CELL * len(names),
+        "names": shown,
         "squares": squares,
     }

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from tradeoff.comparison.models import Difference
     from tradeoff.evaluation import Evaluation
     from tradeoff.explain.result import ClosePair, Group, GroupedLoss
+    from tradeoff.tables import ColumnDifference, PairDifference
 
 __all__ = ["about_of", "page_of", "provenance_of", "write_page"]
 
@@ -386,7 +387,7 @@ def _columns(evaluation: Evaluation) -> dict[str, Any] | None:
                 "bars": column_bars(one.real, one.generated),
                 "cells": [printable(cell) for cell in one.cells],
                 "value": f"{one.value:.2f}",
-                "at_least": f"{one.at_least:.2f}" if one.is_established else "",
+                "at_least": _limit(one),
                 "statistic": f"{one.statistic:.2f}",
             }
             for one in found.columns
@@ -397,7 +398,7 @@ def _columns(evaluation: Evaluation) -> dict[str, Any] | None:
             (
                 f"{printable(one.first)} and {printable(one.second)}",
                 f"{one.value:.2f}",
-                f"{one.at_least:.2f}" if one.is_established else "",
+                _limit(one),
                 f"{one.real:.2f}",
                 f"{one.generated:.2f}",
                 one.change if one.is_established else "",
@@ -405,6 +406,13 @@ def _columns(evaluation: Evaluation) -> dict[str, Any] | None:
             for one in found.pairs
         ],
     }
+
+
+def _limit(one: ColumnDifference | PairDifference) -> str:
+    """A lower limit, which is not 0.00 if a difference is established."""
+    if not one.is_established:
+        return ""
+    return f"{one.at_least:.2f}" if one.at_least >= 0.005 else f"{one.at_least:.1g}"
 
 
 @section("prompts", "Prompts")
