@@ -22,6 +22,7 @@ SIZES = {
     "checkpoints": {"N": 300},
     "cluster": {"N": 400},
     "columns": {"N": 400},
+    "captions": {"N": 400},
     "copies": {"N": 300, "COMPONENTS": {"small": 5, "large": 200}},
     "images": {"N": 250},
     "improve": {"N": 400},

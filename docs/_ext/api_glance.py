@@ -20,6 +20,7 @@ MODULES = (
     "tradeoff.explain",
     "tradeoff.metrics",
     "tradeoff.samples",
+    "tradeoff.prompts",
     "tradeoff.tables",
     "tradeoff.settings",
     "tradeoff.curves",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import wraps
+from inspect import signature
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +14,12 @@ import numpy.typing as npt
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 __all__ = [
     "LARGEST_FEATURE",
     "FloatArray",
+    "advising",
     "check_array",
     "check_choice",
     "check_count",
@@ -45,6 +48,9 @@ __all__ = [
 ]
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 FloatArray = npt.NDArray[np.float64]
 
 LARGEST_FEATURE = 1e100
@@ -68,6 +74,25 @@ def check_numbers(
 ) -> FloatArray:
     """A float64 array of any shape."""
     return check_array(name, values, expected).astype(np.float64, copy=False)
+
+
+def advising(advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function answer missing and unknown arguments with a sentence and this advice."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        expected = signature(function)
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                expected.bind(*args, **kwargs)
+            except TypeError as error:
+                raise InvalidInputError(f"`{function.__name__}` {error}. {advice}") from None
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorated
 
 
 def check_array(name: str, values: Any, expected: str = "an array of numbers") -> npt.NDArray[Any]:

@@ -173,6 +173,13 @@ class MeasureSettings:
             "trained on generated rows, and once by one that is trained on real rows."
         },
     )
+    prompt: str | None = field(
+        default=None,
+        metadata={
+            "help": "Column that holds the prompt or the class for which each sample was made, to "
+            "test whether samples fit it."
+        },
+    )
     diagnose: bool = field(
         default=True,
         metadata={
@@ -230,6 +237,7 @@ class Keywords(EmbedKeywords, total=False):
     repeats: Literal["auto", "copies", "draws"]
     k: int
     target: str | None
+    prompt: str | None
     diagnose: bool
     explain: bool
     level: float

@@ -167,6 +167,7 @@ def test_every_finding_can_be_a_gate(name):
         ("column", "Did you mean `columns`?"),
         ("", "Choose one of no overlap, "),
         ("copies", "`--fail-on copies` requires the training samples"),
+        ("unfit", "`--fail-on unfit` requires the prompts"),
     ],
 )
 def test_a_gate_that_cannot_fail_is_told_before_the_work(paths, monkeypatch, name, told):

@@ -257,6 +257,12 @@ def test_mistakes_are_named(rng, real):
         decide(real=real, generated=lambda n: np.zeros((n, 2)), goal=Above("recall", 0.5), **QUICK)
 
 
+@pytest.mark.parametrize("wrong", [{"precision": 0.8}, {}])
+def test_a_question_without_a_goal_is_answered_by_how_to_ask(real, wrong):
+    with pytest.raises(InvalidInputError, match=r'such as `Above\("precision", 0.8\)`'):
+        decide(real, real, **wrong)
+
+
 @pytest.mark.slow
 def test_a_folder_that_another_process_fills_is_decided_while_it_grows(rng, tmp_path):
     """Gray images: real ones are dark, and generated ones too bright in half of the cases."""

@@ -137,7 +137,7 @@ def test_a_folder_holds_one_result(tmp_path, curve_only):
     ("text", "message"),
     [
         ("{", "must be JSON written by"),
-        ("[]", "must have the schema tradeoff.Evaluation version 7"),
+        ("[]", "must have the schema tradeoff.Evaluation version 8"),
         ('{"schema": "tradeoff.Evaluation", "version": 9}', "must have the schema"),
     ],
 )

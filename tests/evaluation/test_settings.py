@@ -38,6 +38,7 @@ CHANGED = Settings(
     explain=True,
     k=3,
     target="z",
+    prompt="w",
     diagnose=False,
     level=0.9,
     seed=7,

@@ -53,6 +53,16 @@ from tradeoff.metrics.family import MeasuredCurve, Request, measure
 from tradeoff.metrics.memorization import OWED
 from tradeoff.metrics.moments import Moments, PartScores
 from tradeoff.metrics.neighbors import OwnNeighbors, SupportScore, own_neighbors
+from tradeoff.prompts import (
+    Mismatch,
+    Part,
+    PromptReport,
+    Prompts,
+    PromptVariety,
+    Share,
+    ShownPrompt,
+    Variety,
+)
 from tradeoff.ratio import reliability
 from tradeoff.samples import Pair, Side, View
 from tradeoff.sampling import Accounting, filter_pool, plan_budget
@@ -266,6 +276,14 @@ MAKE = {
         units=10,
         training=5,
     ),
+    "Mismatch": lambda: Mismatch(sample=PREVIEW, prompt=LONG, better="a boot"),
+    "Part": lambda: Part(overlap=0.9, overlap_at_most=0.95),
+    "PromptReport": lambda: PromptReport(prompts={"real": 9, "generated": 9}, shared=9),
+    "Prompts": lambda: Prompts.of(real=["a", LONG], generated=["a", "a"]),
+    "PromptVariety": lambda: PromptVariety(prompt=LONG, variety=0.2, low=0.1, high=0.4),
+    "Share": lambda: Share(value=0.4, low=0.3, high=0.5),
+    "ShownPrompt": lambda: ShownPrompt(prompt=LONG, real=(PREVIEW,), generated=(PREVIEW,)),
+    "Variety": lambda: Variety(within=Share(value=0.4, low=0.3, high=0.5)),
     "Verdict": lambda: evaluation().verdict,
     "Diagnosis": diagnosis,
     "Difference": lambda: Difference(

@@ -32,6 +32,7 @@ PUBLIC_MODULES = (
     "tradeoff.metrics",
     "tradeoff.metrics.moments",
     "tradeoff.metrics.neighbors",
+    "tradeoff.prompts",
     "tradeoff.protocols",
     "tradeoff.ratio",
     "tradeoff.report",

@@ -34,6 +34,7 @@ def evaluation(precision=None, recall=None, explanation=None, findings=(), diffe
         explanation=explanation,
         training=None,
         table=None,
+        prompts=None,
         findings=findings,
         settings=SimpleNamespace(level=0.95),
         provenance={},
@@ -103,7 +104,9 @@ def test_another_fault_is_not_hidden_behind_nothing_found():
 
 def test_without_a_verdict_the_headline_says_so():
     found = headline_of(
-        SimpleNamespace(verdict=None, training=None, table=None, findings=(), explanation=None)
+        SimpleNamespace(
+            verdict=None, training=None, table=None, prompts=None, findings=(), explanation=None
+        )
     )
     assert "no reliable curve" in found.title
 

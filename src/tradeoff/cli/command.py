@@ -20,7 +20,7 @@ INTERRUPTED = 130
 _GROUPS = {
     "Input": "real generated config kind column label schema encoder size trusted limit broken",
     "What to measure": (
-        "metrics protocol explain target diagnose level fail_under fail_over fail_on goal"
+        "metrics protocol explain target prompt diagnose level fail_under fail_over fail_on goal"
     ),
     "Output": "json plot report no_samples out ids curves overwrite quiet verbose",
     "Advanced": (

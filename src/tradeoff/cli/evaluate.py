@@ -94,7 +94,7 @@ def run(
     over = parse_gates(fail_over, "--fail-over")
     names = parse_findings(fail_on)
     check_gates((*under, *over), settings, train="train" in sources)
-    _check_findings(names, train="train" in sources)
+    _check_findings(names, settings, train="train" in sources)
     files = [] if out is None else evaluation_files(out)
     check_output(
         inputs_of(chosen, sources, config),
@@ -160,9 +160,9 @@ def _is_free_of(result: Evaluation, names: tuple[str, ...]) -> bool:
     return not failed
 
 
-def _check_findings(names: tuple[str, ...], *, train: bool) -> None:
-    """A gate on what only a training set can show would always be passed without one."""
-    from tradeoff.evaluation.findings import OF_TRAINING
+def _check_findings(names: tuple[str, ...], settings: Any, *, train: bool) -> None:
+    """A gate on what only a training set or prompts can show would always be passed without."""
+    from tradeoff.evaluation.findings import OF_PROMPTS, OF_TRAINING
     from tradeoff.exceptions import InvalidInputError
 
     for name in names:
@@ -170,6 +170,11 @@ def _check_findings(names: tuple[str, ...], *, train: bool) -> None:
             raise InvalidInputError(
                 f"`--fail-on {name}` requires the training samples of the model: pass --train, or "
                 "leave it out."
+            )
+        if name in OF_PROMPTS and settings.prompt is None:
+            raise InvalidInputError(
+                f"`--fail-on {name}` requires the prompts of the samples: pass --prompt, or leave "
+                "it out."
             )
 
 

@@ -100,7 +100,7 @@ class Comparison(Paged, Result):
         'good is better than far'
     """
 
-    _version = 7
+    _version = 8
     _derived = ("verdicts",)
 
     evaluations: Mapping[str, Evaluation]

@@ -19,6 +19,7 @@ from tradeoff.evaluation.findings import (
     training_warnings,
     warnings_of,
 )
+from tradeoff.evaluation.prompted import report_on
 from tradeoff.evaluation.result import Evaluation, SampleValues
 from tradeoff.evaluation.training import COMPARING, outcome_of
 from tradeoff.evaluation.verdict import verdict_of
@@ -44,13 +45,23 @@ if TYPE_CHECKING:
     from tradeoff.core.curve import PRCurve
     from tradeoff.counting.state import CountingState, KeptSamples
     from tradeoff.data.base import Broken, Source
+    from tradeoff.prompts import Prompts
     from tradeoff.settings import Settings
 
-__all__ = ["COLUMNS", "EXPLAINING", "FRECHET", "Context", "assemble_counted", "assemble_measured"]
+__all__ = [
+    "COLUMNS",
+    "EXPLAINING",
+    "FITTING",
+    "FRECHET",
+    "Context",
+    "assemble_counted",
+    "assemble_measured",
+]
 
 FRECHET = "frechet.distance"
 EXPLAINING = "finding groups"
 COLUMNS = "comparing columns"
+FITTING = "comparing with prompts"
 _SIDES = Sides._fields
 
 
@@ -66,6 +77,7 @@ class Context:
             only features.
         learned: Source of the training set; None where there is none, or only features.
         embedder: The encoder, which names the columns of tables.
+        prompts: Prompts of the samples; None where there are none.
         warnings: What else is to be said, before what was measured.
         progress: Whether progress is shown.
     """
@@ -76,6 +88,7 @@ class Context:
     sources: Sides[Source | None] = Sides(None, None)  # noqa: RUF009, a plain tuple
     learned: Source | None = None
     embedder: Any = None
+    prompts: Prompts | None = None
     warnings: tuple[str, ...] = ()
     progress: bool = False
 
@@ -112,6 +125,16 @@ def assemble_measured(
     if isinstance(context.embedder, TableEncoder) and context.settings.protocol is None:
         with step(COLUMNS):
             found = replace(found, table=_table_of(context, context.embedder, pair))
+    if context.prompts is not None:
+        with step(FITTING):
+            report = report_on(
+                pair,
+                context.prompts,
+                context.settings,
+                sources=context.sources,
+                progress=context.progress,
+            )
+            found = replace(found, prompts=report)
     if measured.training is not None:
         found = _with_training(found, context, pair, measured)
     return _judged(found)
@@ -120,7 +143,9 @@ def assemble_measured(
 def _judged(evaluation: Evaluation) -> Evaluation:
     """The result with what is wrong, once all is known."""
     one = evaluation
-    return replace(one, findings=findings_of(one.verdict, one.scores, one.training, one.table))
+    return replace(
+        one, findings=findings_of(one.verdict, one.scores, one.training, one.table, one.prompts)
+    )
 
 
 def _table_of(context: Context, encoder: TableEncoder, pair: Pair) -> TableReport:

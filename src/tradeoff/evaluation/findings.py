@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from tradeoff.evaluation.verdict import Verdict
     from tradeoff.metrics.family import Measured
     from tradeoff.metrics.score import Score
+    from tradeoff.prompts import PromptReport
     from tradeoff.samples import Pair
     from tradeoff.settings import Settings
     from tradeoff.tables import TableReport
 
 __all__ = [
     "FINDINGS",
+    "OF_PROMPTS",
     "OF_TRAINING",
     "Finding",
     "FindingName",
@@ -47,6 +49,9 @@ FindingName = Literal[
     "depends on its training set",
     "overfits",
     "columns",
+    "prompts",
+    "unfit",
+    "variety",
 ]
 FINDINGS: tuple[FindingName, ...] = get_args(FindingName)
 """Names of everything that can be found."""
@@ -74,8 +79,16 @@ _TRAINING_ADVICE: dict[FindingName, str] = {
     "fitted to few samples depend on them without copying any.",
     "overfits": "stop the training earlier, or train on more data.",
 }
+_PROMPT_ADVICE: dict[FindingName, str] = {
+    "prompts": "use the same prompts on both sides.",
+    "unfit": "look at the samples that fit another prompt better (--report page.html).",
+    "variety": "sample with more randomness, and look at the prompts that lose most (--report "
+    "page.html).",
+}
 OF_TRAINING = tuple(_TRAINING_ADVICE)
 """Those among them that only a training set can show."""
+OF_PROMPTS = tuple(_PROMPT_ADVICE)
+"""Those among them that only prompts can show."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +116,7 @@ def findings_of(
     scores: Mapping[str, Score],
     training: TrainingOutcome | None = None,
     table: TableReport | None = None,
+    prompts: PromptReport | None = None,
 ) -> tuple[Finding, ...]:
     """What is wrong with a model, as far as it is established; without a curve, by neighbors."""
     found = [*_losses(verdict), *_by_neighbors(verdict, scores)]
@@ -112,6 +126,8 @@ def findings_of(
     if table is not None and table.faults:
         advice = "look at the columns and pairs that differ (--report page.html)."
         found.append(Finding("columns", table.faults[0], advice))
+    for name, sentence in () if prompts is None else prompts.faults:
+        found.append(Finding(name, sentence, _PROMPT_ADVICE[name]))
     for key, name, words, advice in _COPIES:
         if share := _above(scores.get(key)):
             found.append(Finding(name, f"{share} of the generated samples {words}.", advice))

@@ -45,11 +45,13 @@ from tradeoff.engines import open_engine
 from tradeoff.evaluation.assemble import (
     COLUMNS,
     EXPLAINING,
+    FITTING,
     FRECHET,
     Context,
     assemble_counted,
     assemble_measured,
 )
+from tradeoff.evaluation.prompted import answers_in, grouped_by, prompts_by_id, prompts_of
 from tradeoff.evaluation.reference import Reference
 from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.evaluation.training import COMPARING
@@ -308,8 +310,9 @@ def checked(found: Settings) -> Settings:
     check_choice("rule", found.rule, ("cross-fitted", "frozen"))
     for name in ("diagnose", "explain"):
         check_type(name, getattr(found, name), bool)
-    if found.target is not None:
-        _check_alone("target", found)
+    for name in ("target", "prompt"):
+        if getattr(found, name) is not None:
+            _check_alone(name, found)
     keys = resolve_keys(found.metrics or ())
     level = check_share("level", found.level)
     if level < policy.LOWEST_LEVEL:
@@ -327,6 +330,8 @@ def checked(found: Settings) -> Settings:
         seed=check_seed(found.seed),
         limit=None if found.limit is None else check_count("limit", found.limit),
     )
+    if found.prompt is not None:
+        check_type("prompt", found.prompt, str)
     if found.explain and not found.has_curve:
         raise InvalidInputError("`explain` needs the curve: add curve to the metrics.")
     if found.rule == "frozen":
@@ -361,10 +366,12 @@ def open_both(
     """
     settings = checked(settings)
     _check_train(settings, train)
-    known = open_real(real, settings)
+    given = {"real": real, **generated}
+    given = {name: answers_in(value, name, settings) for name, value in given.items()}
+    known = open_real(given["real"], settings)
     if isinstance(known, Reference):
         settings = known.completed(settings)
-    sources = {name: open_generated(value, name, settings) for name, value in generated.items()}
+    sources = {name: open_generated(given[name], name, settings) for name in generated}
     learned = {} if train is None else {"train": open_generated(train, "train", settings)}
     for name, source in (sources | learned).items():
         if source.kind != known.kind:
@@ -372,12 +379,15 @@ def open_both(
                 f"`{name}` must hold {known.kind} samples, like the real ones. Got {source.kind}."
             )
     _check_protocol(settings, known.kind)
+    asked = _asked(given, known, sources, settings)
     embedded = {} if isinstance(known, Reference) else {"real": known}
     expect(embedding_steps(embedded | learned | sources, settings.limit))
     if then is not None:
         expect(then(settings, len(generated)))
     if known.kind == "table" and settings.protocol is None and settings.rule != "frozen":
         expect([Step(COLUMNS)] * len(generated))
+    if asked is not None:
+        expect([Step(FITTING, weight=0.5)] * len(generated))
     if learned:
         expect([Step(COMPARING)] * len(generated))
     if isinstance(known, Reference):
@@ -390,8 +400,25 @@ def open_both(
     _check_views(settings, embedder)
     _check_target(settings, embedder)
     reference = Reference.embed(known, settings, embedder, progress=progress)
-    opened = Opened(reference, known, sources, settings, progress)
+    opened = Opened(reference, known, sources, settings, progress, asked=asked)
     return opened.with_train(learned.get("train"))
+
+
+def _asked(
+    given: Mapping[str, Any],
+    known: Reference | Source,
+    sources: Mapping[str, Source],
+    settings: Settings,
+) -> Mapping[str, Mapping[str, str]] | None:
+    """Prompts by side and name of the sample; None if none are asked for."""
+    if settings.prompt is None:
+        return None
+    if isinstance(known, Reference):
+        raise InvalidInputError(
+            "A reference holds no prompts: pass the real samples themselves, or leave `prompt` out."
+        )
+    opened = {"real": known, **sources}
+    return {name: prompts_by_id(given[name], opened[name], name, settings) for name in opened}
 
 
 def _check_train(settings: Settings, train: Any) -> None:
@@ -509,6 +536,7 @@ class Opened:
     train: Side | None = None
     learned: Source | None = None
     unread: tuple[Broken, ...] = ()
+    asked: Mapping[str, Mapping[str, str]] | None = None
 
     def with_train(self, source: Source | None) -> Opened:
         """The same with the embedded training set."""
@@ -542,8 +570,11 @@ class Opened:
 
     def evaluate(self, name: str, made: Embedded) -> tuple[Evaluation, Measured]:
         """A model against the real samples."""
-        pair = self.pair_of(made)
-        context = self.context(name, made)
+        pair, context = self.pair_of(made), self.context(name, made)
+        if self.asked is not None:
+            both = Sides(self.asked["real"], self.asked[name])
+            prompts = prompts_of(pair, both, self.reference.opened, self.settings)
+            pair, context = grouped_by(pair, prompts), replace(context, prompts=prompts)
         measured, curve = self._measure(pair, context.estimator)
         context = replace(context, warnings=context.warnings + self._table_warnings(pair))
         return assemble_measured(context, pair, measured, curve), measured

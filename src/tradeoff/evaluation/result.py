@@ -27,6 +27,7 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain import Explanation
 from tradeoff.metrics.registry import all_metrics, full_key
 from tradeoff.metrics.score import Score
+from tradeoff.prompts import PromptReport
 from tradeoff.settings import Settings
 from tradeoff.tables import TableReport
 
@@ -185,6 +186,7 @@ class Evaluation(Paged, Result):
         copied: Generated samples next to the training samples that they resemble most; None without
             a training set, and in a result read from JSON alone.
         table: What is established of columns and of pairs of columns; None without a table.
+        prompts: What is established of samples and their prompts; None without prompts.
         settings: Settings of the measurement.
         provenance: Features, weights, sizes, estimator and versions.
 
@@ -216,7 +218,7 @@ class Evaluation(Paged, Result):
         curve.precision, curve.recall, curve.overlap, curve.f_score, curve.area.
     """
 
-    _version = 7
+    _version = 8
     _unsaved = ("samples", "explanation", "copied")
 
     scores: Mapping[str, Score]
@@ -233,6 +235,7 @@ class Evaluation(Paged, Result):
     training: TrainingOutcome | None = None
     copied: Copied | None = None
     table: TableReport | None = None
+    prompts: PromptReport | None = None
 
     @property
     def copied_pairs(self) -> tuple[CopiedPair, ...]:

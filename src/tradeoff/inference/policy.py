@@ -122,6 +122,20 @@ FORGOTTEN = 1 / 3
 AS_STRONG = 0.8
 """A dependence that is weaker than this share of the other is called so."""
 
+# Prompts.
+
+FEW_PROMPTS = 20
+"""So many prompts are told apart by zeros and ones, and statements are about them alone."""
+FEWEST_ANSWERS = 5
+"""Samples of a prompt and side, for five folds of one."""
+SAME_PROMPTS = 0.95
+"""Share of the samples whose prompts are on both sides, for prompts to count as the same."""
+FEWEST_PAIRED = 40
+"""Samples of each side with shared prompts, to compare them."""
+OF_PROMPTS = 0.1
+"""Part of the loss of pairs that the samples alone must leave unexplained: estimates of harmed
+samples alone leave less (`prompts`)."""
+
 # Explanations and filters.
 
 CLEAR_FACTOR = 5.0

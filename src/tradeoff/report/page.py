@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradeoff._files import check_local, check_outputs, replacing
-from tradeoff._text import in_percent, percent, printable
+from tradeoff._text import in_percent, percent, percent_up, printable
 from tradeoff._version import __version__
 from tradeoff.comparison.models import Comparison
 from tradeoff.comparison.sweep import Sweep
@@ -76,6 +76,8 @@ _ADVISED = {
     "no overlap": "missed",
     "proportions": "classes",
     "columns": "columns",
+    "unfit": "prompts",
+    "variety": "prompts",
     "copies": "copied",
     "depends on its training set": "copied",
 }
@@ -304,6 +306,7 @@ def _view(evaluation: Evaluation, samples: bool) -> dict[str, Any]:
 def _without_samples(evaluation: Evaluation) -> Evaluation:
     explanation, verdict = evaluation.explanation, evaluation.verdict
     table = evaluation.table and evaluation.table.without_values()
+    prompts = evaluation.prompts and evaluation.prompts.without_values()
     if explanation is not None:
         explanation = explanation.without_samples()
         verdict = verdict and verdict.named(explanation.established)
@@ -311,9 +314,10 @@ def _without_samples(evaluation: Evaluation) -> Evaluation:
         evaluation,
         explanation=explanation,
         verdict=verdict,
-        findings=findings_of(verdict, evaluation.scores, evaluation.training, table),
+        findings=findings_of(verdict, evaluation.scores, evaluation.training, table, prompts),
         copied=None,
         table=table,
+        prompts=prompts,
         broken={},
     )
 
@@ -328,6 +332,7 @@ def _next(evaluation: Evaluation) -> list[dict[str, Any]]:
         "classes": explanation and explanation.classes,
         "copied": evaluation.copied_pairs,
         "columns": evaluation.table and evaluation.table.columns,
+        "prompts": evaluation.prompts,
     }
     titles = {one.name: one.title for one in SECTIONS}
     for name, advice in named_advice_of(evaluation):
@@ -408,6 +413,41 @@ def _limit(one: ColumnDifference | PairDifference) -> str:
     if not one.is_established:
         return ""
     return f"{one.at_least:.2f}" if one.at_least >= 0.005 else f"{one.at_least:.1g}"
+
+
+@section("prompts", "Prompts")
+def _prompts(evaluation: Evaluation) -> dict[str, Any] | None:
+    found = evaluation.prompts
+    if found is None:
+        return None
+    parts = {"prompts": found.of_prompts, "samples": found.of_samples, "both": found.of_pairs}
+    return {
+        "unit": found.unit,
+        "counts": found.prompts,
+        "parts": [
+            (
+                name,
+                *(
+                    text
+                    for kind in ("overlap", "precision", "recall")
+                    for text in _limited(getattr(one, kind), getattr(one, f"{kind}_at_most"))
+                ),
+            )
+            for name, one in parts.items()
+            if one is not None
+        ],
+        "mismatched": found.mismatched,
+        "worst": found.worst,
+        "variety": [
+            (one.prompt, f"{one.variety:.0%}", f"{one.low:.0%} to {one.high:.0%}")
+            for one in (found.variety.prompts if found.variety else ())
+        ],
+    }
+
+
+def _limited(value: float, at_most: float) -> tuple[str, str]:
+    """A value, and its limit where a loss is established."""
+    return f"{value:.3f}", percent_up(at_most) if at_most < 1.0 else ""
 
 
 @section("missed", "What it misses")

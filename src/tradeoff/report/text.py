@@ -62,10 +62,16 @@ def title_of(*evaluations: Evaluation) -> str:
 def verdict_of(evaluation: Evaluation) -> list[str]:
     """What the numbers mean, the most important first: a sentence each."""
     verdict, training = evaluation.verdict, evaluation.training
+    is_unharmed = verdict is None or verdict.name == "nothing found"
     found = list(verdict.sentences) if verdict else []
     found += evaluation.table.sentences if evaluation.table else ()
+    if (prompts := evaluation.prompts) is not None:
+        if prompts.unfit is not None and is_unharmed:
+            found = found[1:]  # that there is no difference: the same is said of samples alone
+        is_worst = prompts.of_prompts.differs or (is_unharmed and bool(prompts.faults))
+        found = [*prompts.sentences, *found] if is_worst else [*found, *prompts.sentences]
     if training is not None:
-        is_worst = training.faults and (verdict is None or verdict.name == "nothing found")
+        is_worst = is_unharmed and bool(training.faults)
         found = [*training.sentences, *found] if is_worst else [*found, *training.sentences]
     return found + [f.sentence for f in evaluation.findings if f.sentence not in found]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tradeoff._files import check_local, check_outputs, working_folder
 from tradeoff._progress import track, whole_run
-from tradeoff._validation import check_count
+from tradeoff._validation import advising, check_count
 from tradeoff.counting.ledger import Ledger
 from tradeoff.data import GrowingFolder
 from tradeoff.evaluation.pipeline import open_both
@@ -41,6 +41,7 @@ __all__ = ["decide", "decide_sources"]
 _LEDGER = "samples.ledger"
 
 
+@advising('Ask by a goal, such as `Above("precision", 0.8)`.')
 def decide(
     real: Any,
     generated: Any,

@@ -1,0 +1,1 @@
+"""Prompts: whether samples fit them, and how varied samples of one prompt are."""
