@@ -5,7 +5,7 @@ the overlap of answers with their questions is known, for every prefix. Views ar
 answer (all-MiniLM-L6-v2), its surface, and its surprisal: statistics of the log-probabilities of
 its tokens at temperature 1. An overlap above the truth is a loss that is not seen; it may lie below
 the truth by three standard errors over questions at most. As a control, two halves of the answers
-at one temperature are compared.
+at one temperature are compared, and answers of which one half got the questions of others.
 
 Further rows have scores of variety that are common for texts, as means over questions: distinct
 pairs of words, self-BLEU, the Vendi score and the mean cosine similarity, without limits.
@@ -17,6 +17,7 @@ from collections import Counter
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+import joblib
 import numpy as np
 
 from benchmarks import bench_views, datasets
@@ -49,16 +50,15 @@ def drawn() -> dict[float, Answered]:
 @cache
 def views(temperature: float) -> Views:
     """Features of the answers by view, kept in a file."""
-    found = drawn()[temperature]
 
     def embed() -> Parts:
-        by_name = bench_views.embedded(found.texts)
+        by_name = bench_views.embedded(drawn()[temperature].texts)
         rows = np.concatenate([by_name[MEANING], by_name[SURFACE]], axis=1)
         nothing = Labeled(np.empty((0, 1)), np.empty(0))
         return Parts(Labeled(rows, np.full(len(rows), by_name[MEANING].shape[1])), nothing)
 
     x, widths = datasets.cached(f"answered-{temperature:g}", embed).test
-    at_one = found.log_probabilities[TEMPERATURES.index(1.0)]
+    at_one = drawn()[temperature].log_probabilities[TEMPERATURES.index(1.0)]
     lengths = np.maximum((at_one != 0.0).sum(1), 1)
     return {
         MEANING: x[:, : widths[0]].astype(float),
@@ -67,9 +67,15 @@ def views(temperature: float) -> Views:
     }
 
 
+def embedded(found: Answered) -> Views:
+    """Meaning and surface of answers."""
+    return bench_views.embedded(found.texts)
+
+
 @cache
-def _asked() -> np.ndarray:
-    return np.asarray(bench_views.embedded(QUESTIONS)[MEANING], float)
+def asked(questions: tuple[str, ...] = QUESTIONS) -> np.ndarray:
+    """Features of the questions."""
+    return np.asarray(bench_views.embedded(questions)[MEANING], float)
 
 
 def compared(sides: Sequence[tuple[Views, np.ndarray]], seen: Sequence[str]) -> PromptReport:
@@ -81,7 +87,7 @@ def compared(sides: Sequence[tuple[Views, np.ndarray]], seen: Sequence[str]) -> 
     prompts = Prompts.of(
         real=names[0],
         generated=names[1],
-        embed=lambda found: _asked()[[place[one] for one in found]],
+        embed=lambda found: asked()[[place[one] for one in found]],
     )
     return compare_prompts(pair, prompts, progress=False)
 
@@ -151,6 +157,34 @@ def halves(temperature: float) -> Row:
     return {"samples": int(first.sum())} | row | {"ratio": float(alarms), "bar": 0.0}
 
 
+def shuffled(*, questions: int = 40, each: int = 12, runs: int = 20) -> Row:
+    """Answers at one temperature, of which one half got the questions of others.
+
+    The answers alone are unharmed, and pairs have next to nothing in common.
+    """
+    x = views(1.0)
+
+    def one(seed: int) -> tuple[bool, float, float]:
+        rng = np.random.default_rng(seed)
+        rows = [EACH * i + rng.permutation(EACH)[: 2 * each] for i in range(questions)]
+        halves = [np.concatenate([one[:each] for one in rows])]
+        halves.append(np.concatenate([one[each:] for one in rows]))
+        told = np.repeat(np.arange(questions), each)
+        sides = [
+            ({name: values[some] for name, values in x.items()}, numbers)
+            for some, numbers in zip(halves, (told, rng.permutation(told)), strict=True)
+        ]
+        report = compared(sides, VIEWS)
+        assert report.of_pairs is not None
+        return report.of_samples.differs, report.of_pairs.overlap, report.unfit or 0.0
+
+    found = joblib.Parallel(n_jobs=-1)(joblib.delayed(one)(seed) for seed in range(runs))
+    differ, pairs, unfit = (np.array(column) for column in zip(*found, strict=True))
+    row: Row = {"runs": runs, "answers alone differ": int(differ.sum())}
+    row |= {"pairs, largest": float(pairs.max()), "unfit": float(unfit.mean())}
+    return row | {"ratio": max(float(differ.sum()), row["pairs, largest"] / 0.35), "bar": 1.0}
+
+
 def _grams(text: str, n: int) -> Counter[tuple[str, ...]]:
     words = text.lower().split()
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
@@ -213,6 +247,7 @@ def others(temperature: float) -> Row:
 CASES: dict[str, Callable[[], Row]] = {
     **{f"other scores, T = {one:g}": partial(others, one) for one in TEMPERATURES},
     **{f"T = {p:g} and T = {q:g}": partial(temperatures, p, q) for p, q in PAIRS},
+    "answers with shuffled questions": shuffled,
     **{f"two halves of T = {one:g}": partial(halves, one) for one in (1.0, 0.3)},
 }
 

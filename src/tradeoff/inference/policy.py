@@ -135,6 +135,9 @@ FEWEST_PAIRED = 40
 OF_PROMPTS = 0.1
 """Part of the loss of pairs that the samples alone must leave unexplained: estimates of harmed
 samples alone leave less (`prompts`)."""
+OF_RECALL = 0.5
+"""Part of the loss of recall that the loss of precision must have, to say that samples do not fit
+their prompts."""
 
 # Explanations and filters.
 

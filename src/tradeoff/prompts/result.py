@@ -47,8 +47,9 @@ class Part(Result):
 
     @property
     def may_be_unfit(self) -> bool:
-        """Whether generated ones are wrong, rather than only some of the real ones missing."""
-        return self.differs and (self.precision_at_most < 1.0 or self.precision <= self.recall)
+        """Whether generated ones are wrong, rather than mostly some of the real ones missing."""
+        lost = 1.0 - self.precision
+        return self.differs and lost >= policy.OF_RECALL * (1.0 - self.recall)
 
 
 @dataclass(frozen=True, kw_only=True)
