@@ -281,7 +281,6 @@ def varied(*, prompts: int = 30, each: int = 20, runs: int = 500) -> Row:
 
 CASES: dict[str, Callable[[], Row]] = {
     "answers with shuffled prompts": shuffled,
-    "equal models, other questions": other_questions,
     "equal variety": varied,
 }
 for _n in SIZES:
@@ -296,6 +295,7 @@ for _n in SIZES:
             f"{_name}, {harm}, N = {_n:,}": partial(harmed, _name, harm, _n)
             for harm in ("blur", "shift within classes")
         }
+CASES |= {"equal models, other questions": other_questions}
 
 if __name__ == "__main__":
     run("prompts", "Samples that do not fit their prompts, and answers of several prompts", CASES)
