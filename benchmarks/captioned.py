@@ -68,6 +68,7 @@ def _encoded(name: str) -> dict[str, np.ndarray]:
 
 
 def features(name: str, captions: Sequence[str]) -> np.ndarray:
+    """Features of captions, shape (n, 384)."""
     return np.stack([_encoded(name)[one] for one in captions])
 
 

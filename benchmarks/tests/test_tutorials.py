@@ -19,6 +19,7 @@ from tutorials import execute, read, scripts  # noqa: E402
 
 SCRIPTS = {script.stem: script for script in scripts()}
 SIZES = {
+    "answers": {"EACH": 6, "PROMPTS": 22},
     "checkpoints": {"N": 300},
     "cluster": {"N": 400},
     "columns": {"N": 400},
