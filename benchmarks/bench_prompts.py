@@ -184,7 +184,7 @@ for _n in SIZES:
         }
         CASES |= {
             f"{_name}, {harm}, N = {_n:,}": partial(harmed, _name, harm, _n)
-            for harm in ("blur", "shift within classes")
+            for harm in ("blur", "brightness by class")
         }
 CASES |= {"equal models, other questions": other_questions}
 
