@@ -178,7 +178,8 @@ def shuffled(*, questions: int = 40, each: int = 12, runs: int = 20) -> Row:
         assert report.of_pairs is not None
         return report.of_samples.differs, report.of_pairs.overlap, report.unfit or 0.0
 
-    found = joblib.Parallel(n_jobs=-1)(joblib.delayed(one)(seed) for seed in range(runs))
+    threads = joblib.Parallel(n_jobs=-1, prefer="threads")  # which share what is kept
+    found = threads(joblib.delayed(one)(seed) for seed in range(runs))
     differ, pairs, unfit = (np.array(column) for column in zip(*found, strict=True))
     row: Row = {"runs": runs, "answers alone differ": int(differ.sum())}
     row |= {"pairs, largest": float(pairs.max()), "unfit": float(unfit.mean())}
