@@ -114,7 +114,6 @@ def test_escapes_of_saved_results_are_escaped(tmp_path):
 
     changes = [
         rename_score,
-        lambda fields: fields["findings"][0].update(name=ESCAPES),
         lambda fields: fields["findings"][0].update(advice=ESCAPES),
         lambda fields: fields["findings"][0].update(sentence=ESCAPES),
         lambda fields: fields["warnings"].append(ESCAPES),
@@ -133,6 +132,11 @@ def test_escapes_of_saved_results_are_escaped(tmp_path):
         page = (tmp_path / "page.html").read_text()
         for text in (str(found), page, found._repr_html_()):
             assert not {"\x1b", "\x07", "\u202e"} & set(text)
+    saved["findings"][0]["name"] = ESCAPES
+    (tmp_path / "evaluation.json").write_text(json.dumps(saved))
+    with pytest.raises(InvalidInputError) as refused:  # the name of no finding
+        Evaluation.load(tmp_path)
+    assert not {"\x1b", "\x07", "\u202e"} & set(str(refused.value))
 
 
 def test_escapes_do_not_reach_a_terminal(capsys, monkeypatch):

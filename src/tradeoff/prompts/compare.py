@@ -336,7 +336,7 @@ class _Run:
         return alone - both if alone - both > policy.OF_PROMPTS * (1.0 - both) else None
 
     def _mismatched(self, samples: CurveEstimate, pairs: CurveEstimate) -> tuple[Mismatch, ...]:
-        """Generated samples whose prompt speaks most against them, and what fits better."""
+        """Generated samples that fit their prompts least, and prompts that they fit better."""
         real, made = (side.first.x for side in self.pair)
         known = self.prompts.features
         suggest = Suggestion.fit(

@@ -163,8 +163,8 @@ class Suggestion:
         Args:
             samples: Samples.
             prompts: Their prompts.
-            is_known: Whether prompts are seen, or the real one that is closest to what the sample
-                suggests stands in for them.
+            is_known: Whether prompts are seen; else, the real one that is closest to what the
+                sample suggests is used instead.
             is_real: Whether these are the rows that were learned from, of which each is told as if
                 it had been left out.
         """
