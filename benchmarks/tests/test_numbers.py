@@ -62,7 +62,9 @@ HERE = {
     "copies.md": {
         "0.32.0": "a version of another package",
         "0.01": "the level of a test, also in the benchmark",
+        "1%": "a share of copies that was planted",
     },
+    "prompts.md": {"20%": "how the samples were made", "0.7": "a temperature that was set"},
     "knobs.md": {"1.0": "a temperature of the tutorial"},
     "papers.md": {
         "60%": "how the samples were made",
