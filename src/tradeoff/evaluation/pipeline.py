@@ -573,7 +573,9 @@ class Opened:
         pair, context = self.pair_of(made), self.context(name, made)
         if self.asked is not None:
             both = Sides(self.asked["real"], self.asked[name])
-            prompts = prompts_of(pair, both, self.reference.opened, self.settings)
+            prompts = prompts_of(
+                pair, both, self.reference.opened, self.settings, progress=self.progress
+            )
             pair, context = grouped_by(pair, prompts), replace(context, prompts=prompts)
         measured, curve = self._measure(pair, context.estimator)
         context = replace(context, warnings=context.warnings + self._table_warnings(pair))

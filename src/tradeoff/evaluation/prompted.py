@@ -111,7 +111,12 @@ def _beside(folder: Path, column: str) -> dict[str, str] | None:
 
 
 def prompts_of(
-    pair: Pair, asked: Sides[Mapping[str, str]], encoder: Encoder, settings: Settings
+    pair: Pair,
+    asked: Sides[Mapping[str, str]],
+    encoder: Encoder,
+    settings: Settings,
+    *,
+    progress: bool,
 ) -> Prompts:
     """The prompts of a pair, with features by the encoder of texts.
 
@@ -120,6 +125,7 @@ def prompts_of(
         asked: Prompt of each sample by its name, on both sides.
         encoder: Encoder of the samples, which embeds prompts, too, if it is one of texts.
         settings: Settings of the run.
+        progress: Whether progress is shown.
     """
     named = {side.name: _named(side, prompts) for side, prompts in zip(pair, asked, strict=True)}
 
@@ -129,7 +135,8 @@ def prompts_of(
             plain = replace(settings, encoder=None, low_level=False, size=None)
             first = encoder_of("text", plain)
         source = open_source(list(names), name="prompts", kind="text")
-        return embed_source(source, first, name="prompts", broken="stop", progress=False).features
+        found = embed_source(source, first, name="prompts", broken="stop", progress=progress)
+        return found.features
 
     return Prompts.of(**named, embed=embed)
 
