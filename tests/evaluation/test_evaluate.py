@@ -137,8 +137,8 @@ def test_a_folder_holds_one_result(tmp_path, curve_only):
     ("text", "message"),
     [
         ("{", "must be JSON written by"),
-        ("[]", "must have the schema tradeoff.Evaluation version 8"),
-        ('{"schema": "tradeoff.Evaluation", "version": 9}', "must have the schema"),
+        ("[]", "must have the schema tradeoff.Evaluation version 9"),
+        ('{"schema": "tradeoff.Evaluation", "version": 10}', "must have the schema"),
     ],
 )
 def test_json_that_is_no_result(text, message):

@@ -339,3 +339,13 @@ def test_previews_show_what_the_encoder_saw(channels):
     assert shown is not None
     pixels = np.asarray(Image.open(BytesIO(b64decode(shown.split(",")[1]))).convert("RGB"))
     assert np.abs(pixels.astype(int) - (255 if channels == 4 else 90)).max() <= 2
+
+
+def test_a_row_shows_the_columns_of_its_rule_first():
+    side = replace(Pair.of(real=np.zeros((1, 1)), generated=np.ones((1, 1))).real, ids=("a",))
+    row = {f"column {i}": float(i) for i in range(30)} | {"city": "Oslo\x1b[2J"}
+    contents = {"a": Sample("a", row)}
+    shown = preview_of(side, 0, contents, rule="city is Oslo and column 7 > 1")
+    assert shown.fields[:3] == (("column 7", "7"), ("city", r"Oslo\x1b[2J"), ("column 0", "0"))
+    assert (len(shown.fields), shown.named, shown.text) == (12, 2, None)
+    assert preview_of(side, 0, contents).named == 0

@@ -372,3 +372,29 @@ def test_the_page_of_a_decision_draws_its_looks(browser, tmp_path):
     assert page.locator("h1").inner_text().startswith("Below: with 95% confidence")
     assert page.locator("tbody tr").count() == len(found.looks)
     assert page.locator("svg .band").count() == 1
+
+
+def test_the_page_of_a_table_of_100_columns_is_small_and_marks_the_columns_of_a_rule(
+    browser, tmp_path
+):
+    rng = np.random.default_rng(0)
+
+    def rows(shift):
+        numbers = rng.normal(size=(600, 75))
+        numbers[:, 3] += shift * (rng.random(600) < 0.5)
+        texts = rng.integers(0, 12, (600, 25))
+        return [
+            {f"measurement <b>{i}</b>": float(v) for i, v in enumerate(one)}
+            | {f"category number {i}": f"value {v}" for i, v in enumerate(other)}
+            for one, other in zip(numbers, texts, strict=True)
+        ]
+
+    options = {"metrics": "curve", "estimator": "trees", "diagnose": False, "progress": False}
+    result = evaluate(rows(0.0), rows(8.0), explain=True, **options)
+    result.report(tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size < 1_000_000
+    page, heard = opened(browser, tmp_path / "page.html", viewport={"width": 390, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("th.named").first.inner_text() == "measurement <b>3</b>"
+    assert page.get_by_text("The 85 other columns").is_visible()
+    assert heard == []

@@ -100,7 +100,7 @@ class Comparison(Paged, Result):
         'good is better than far'
     """
 
-    _version = 8
+    _version = 9
     _derived = ("verdicts",)
 
     evaluations: Mapping[str, Evaluation]

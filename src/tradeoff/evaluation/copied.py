@@ -68,6 +68,8 @@ class Copied(Result):
         ()
     """
 
+    _version = 3
+
     pairs: tuple[CopiedPair, ...]
 
     @property

@@ -218,7 +218,7 @@ class Evaluation(Paged, Result):
         curve.precision, curve.recall, curve.overlap, curve.f_score, curve.area.
     """
 
-    _version = 8
+    _version = 9
     _unsaved = ("samples", "explanation", "copied")
 
     scores: Mapping[str, Score]

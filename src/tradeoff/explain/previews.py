@@ -58,18 +58,33 @@ def preview_of(
     if name not in contents:
         return Preview(id=name, label=label, text=None, image=None)
     shown = contents[name]
-    return Preview(id=name, label=label, text=_text(shown.content, rule or ""), image=_image(shown))
+    fields, named = _row(shown.content, rule or "")
+    return Preview(
+        id=name,
+        label=label,
+        text=_text(shown.content),
+        image=_image(shown),
+        fields=fields,
+        named=named,
+    )
 
 
-def _text(content: Any, rule: str) -> str | None:
-    if isinstance(content, str):
-        text = printable(" ".join(content[: 2 * _TEXT].split()))
-        return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
-    if isinstance(content, Mapping):
-        shown = sorted(content.items(), key=lambda field: f"{field[0]} " not in rule)[:_FIELDS]
-        more = ["…"] * (len(content) > _FIELDS)
-        return printable(", ".join([*(f"{name}: {_cell(value)}" for name, value in shown), *more]))
-    return None
+def _text(content: Any) -> str | None:
+    if not isinstance(content, str):
+        return None
+    text = printable(" ".join(content[: 2 * _TEXT].split()))
+    return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+
+def _row(content: Any, rule: str) -> tuple[tuple[tuple[str, str], ...], int]:
+    """Columns of a row and what they hold, and how many of the first ones the rule names."""
+    if not isinstance(content, Mapping):
+        return (), 0
+    named = [name for name in content if f"{name} " in rule]
+    others = [name for name in content if name not in named]
+    shown = [*named, *others][:_FIELDS]
+    row = tuple((printable(str(one)), printable(_cell(content[one]))) for one in shown)
+    return row, min(len(named), _FIELDS)
 
 
 def _cell(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tradeoff._result import Result
+from tradeoff._text import printable
 
 __all__ = [
     "ClassLoss",
@@ -25,24 +26,41 @@ class Preview(Result):
     Args:
         id: Name of the sample.
         label: Class of the sample, None if it has none.
-        text: Beginning of a text, or the fields of a row.
+        text: Beginning of a text.
         image: A small image as a data URI.
+        fields: Columns of a row and what they hold, those that a rule names first.
+        named: Number of columns that the rule names.
 
     Example:
         >>> from tradeoff.explain.result import Preview
         >>> Preview(id="cats/1.png", label="cats").caption
         'cats'
+        >>> Preview(id="rows[3]", fields=(("age", "40"), ("city", "Oslo"))).summary
+        'age: 40, city: Oslo'
     """
 
     id: str
     label: str | None = None
     text: str | None = None
     image: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    named: int = 0
 
     @property
     def caption(self) -> str:
         """The class, or else the name."""
         return self.label or self.id
+
+    @property
+    def has_content(self) -> bool:
+        """Whether more than the name can be shown."""
+        return bool(self.image or self.text or self.fields)
+
+    @property
+    def summary(self) -> str:
+        """A text, a row or the name as one line."""
+        row = ", ".join(f"{name}: {value}" for name, value in self.fields)
+        return self.text or row or printable(self.id)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +266,7 @@ class Explanation(Result):
         True
     """
 
-    _version = 3
+    _version = 4
 
     level: float
     missed: GroupedLoss | None = None

@@ -58,11 +58,12 @@ def pair_map(pairs: Sequence[PairDifference]) -> dict[str, Any] | None:
     if len(names) < 3:  # one pair needs no map
         return None
     place = {name: i for i, name in enumerate(names)}
+    largest = max(pair.value for pair in known)
     squares = [
         {
             "x": _CELL * min(place[pair.first], place[pair.second]),
             "y": _CELL * max(place[pair.first], place[pair.second]),
-            "opacity": f"{0.15 + 0.85 * pair.value:.2f}",
+            "opacity": f"{0.2 + 0.8 * pair.value / largest:.2f}",
             "title": f"{printable(pair.first)} and {printable(pair.second)}: {pair.value:.2f}",
         }
         for pair in known

@@ -355,7 +355,7 @@ def _copied(evaluation: Evaluation) -> dict[str, Any] | None:
     found = evaluation.copied
     if found is None or not found.pairs:
         return None
-    shown = [pair for pair in found.pairs if pair.generated.image or pair.generated.text]
+    shown = [pair for pair in found.pairs if pair.generated.has_content]
     return {
         "shown": shown,
         "has_images": all(pair.generated.image and pair.training.image for pair in shown),
@@ -373,6 +373,10 @@ def _copied(evaluation: Evaluation) -> dict[str, Any] | None:
         ],
         "often": found.often[0].votes if found.often else 0,
     }
+
+
+_MOST_COLUMNS = 15
+"""Columns that are listed at once, unless more of them differ."""
 
 
 @section("columns", "Columns and pairs")
@@ -393,6 +397,7 @@ def _columns(evaluation: Evaluation) -> dict[str, Any] | None:
             for one in found.columns
         ],
         "bars": BARS,
+        "most": max(_MOST_COLUMNS, len(found.different)),
         "map": pair_map(found.pairs),
         "pairs": [
             (
