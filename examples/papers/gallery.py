@@ -11,16 +11,20 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from matplotlib.figure import Figure
 
 from examples.parts.style import neutral
 
+Kind = Literal["exact", "simulated", "real data", "trained models"]
+"""Known distributions without samples; samples of known distributions, or small models of them;
+real images or texts that are chosen by their labels; generators of real images."""
+
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says about one number.
+    """What a paper says about one number; without limits, it is shown and not tested.
 
     Args:
         printed: the claim, in our words, with its place in the paper.
@@ -41,6 +45,21 @@ class Claim:
     def __post_init__(self) -> None:
         if (self.instead is None) == bool(self.why_not):
             raise ValueError(f"{self.printed}: `instead` and `why_not` belong together")
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there is a value that does not agree."""
+        return math.isfinite(self.low) or math.isfinite(self.high)
+
+    def distance(self, value: float) -> float:
+        """How far a value is from the nearest value at which the verdict changes, not negative."""
+        return min(abs(value - limit) for limit in (self.low, self.high))
+
+    def verdict(self, value: float) -> str:
+        """Whether the paper and our number agree, and if not, why."""
+        if not self.is_tested:
+            return "shown"
+        return "yes" if self.holds(value) else f"no. {self.why_not}"
 
     def limits(self, *, quick: bool) -> tuple[float, float]:
         """The smallest and the largest value that agree."""
@@ -77,6 +96,7 @@ class Experiment:
 
     Args:
         name: of the file of its picture, and on the command line.
+        kind: what is measured.
         title: what it shows, in a sentence.
         claims: what the paper says, by the name of the number.
         measure: runs the experiment, with True at reduced size.
@@ -84,6 +104,7 @@ class Experiment:
     """
 
     name: str
+    kind: Kind
     title: str
     claims: Mapping[str, Claim]
     measure: Callable[[bool], Measured]
@@ -95,7 +116,9 @@ class Experiment:
 
 
 def in_words(low: float, high: float) -> str:
-    """The values between two limits, either of which may be infinite."""
+    """The values between two limits, either or both of which may be infinite."""
+    if not math.isfinite(low) and not math.isfinite(high):
+        return ""
     if not math.isfinite(high):
         return f"at least {low:.4g}"
     if not math.isfinite(low):
@@ -110,6 +133,7 @@ def rows(experiment: Experiment, values: Mapping[str, float], *, quick: bool) ->
     for name, claim in experiment.claims.items():
         limits = in_words(*claim.limits(quick=quick))
         agrees = "agrees" if claim.holds(values[name], quick=quick) else "differs"
+        agrees = agrees if claim.is_tested else "shown"
         found.append([name, f"{values[name]:.4g}", limits, agrees])
     return found
 

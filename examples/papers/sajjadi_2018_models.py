@@ -3,7 +3,7 @@
     python -m examples.papers.sajjadi_2018_models --output pictures
 
 Models of both kinds differ in seed and size, or length of training. Curves follow the recipe of the
-paper: k-means with 20 clusters, the mean of ten runs; features are those of a classifier.
+paper: k-means with 20 clusters, the mean of several runs; features are those of a classifier.
 """
 
 from collections.abc import Callable
@@ -115,15 +115,16 @@ FIGURE = "figure 7: compared with GANs, VAEs lose precision, gain recall, or bot
 EXPERIMENTS = (
     Experiment(
         "gans-and-vaes",
+        "trained models",
         "GANs and variational autoencoders on Fashion-MNIST",
         {
             "F1/8: mean of GANs minus mean of VAEs": Claim(
-                "section 4.3: VAEs tend to have lower precision", low=0.0, quick=(-0.4, 0.4)
+                "section 4.3: VAEs tend to have lower precision"
             ),
             "F8: mean of VAEs minus mean of GANs": Claim(
-                "section 4.3: VAEs tend to have higher recall", low=0.0
+                "section 4.3: VAEs tend to have higher recall"
             ),
-            "sum of both differences": Claim(FIGURE, low=0.0),
+            "sum of both differences": Claim(FIGURE),
         },
         measure_models,
         draw_models,

@@ -273,6 +273,7 @@ BOTH = "figure 2: both estimates show dropped and invented classes"
 EXPERIMENTS = (
     Experiment(
         "many_classes",
+        "simulated",
         "More classes than clusters",
         {
             "20 clusters: largest excess": Claim(
@@ -280,14 +281,14 @@ EXPERIMENTS = (
                 low=0.1,
             ),
             "classifier: largest error": Claim(
-                "figure 3: the classifier is close to the exact value", 0, 0.11, quick=(0, 0.18)
+                "figure 3: the classifier is close to the exact value", high=0.11, quick=(0, 0.18)
             ),
             "20 minus 160 clusters: largest difference": Claim(
                 "section 6: more clusters reduce the error", low=0.1
             ),
             "images, no common class: 4 clusters minus classifier": Claim(
                 "figure 3, with images: the classifier is closer to the exact value, 0",
-                low=0.0,
+                low=0.05,
                 quick=(-0.1, 1.0),
             ),
         },
@@ -296,6 +297,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         "dropped_classes",
+        "real data",
         "Dropped and invented classes, with clusters and with a classifier",
         {
             "k-means: recall loss, 3 classes dropped": Claim(BOTH, low=0.1),
@@ -303,7 +305,7 @@ EXPERIMENTS = (
             "classifier: recall loss, 3 classes dropped": Claim(BOTH, low=0.1),
             "classifier: precision loss, 3 classes invented": Claim(BOTH, low=0.1),
             "k-means minus classifier: mean error": Claim(
-                "section 6: the classifier is slightly more accurate", low=0.0, quick=(-0.03, 1.0)
+                "section 6: the classifier is slightly more accurate", low=0.01, quick=(-0.03, 1.0)
             ),
         },
         measure_dropped,
@@ -311,6 +313,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         "one_part",
+        "real data",
         "A model that generates one of two kinds of text, for several numbers of clusters",
         {
             "5 clusters: recall minus its exact value": Claim(
@@ -321,7 +324,7 @@ EXPERIMENTS = (
             ),
             "error of the best k-means minus that of the classifier": Claim(
                 "figure 4: the classifier is more accurate than any number of clusters",
-                low=0.0,
+                low=0.03,
                 quick=(-0.05, 1.0),
             ),
         },

@@ -110,10 +110,11 @@ def draw_landscape(shown: Landscape) -> Figure:
 EXPERIMENTS = (
     Experiment(
         "landscape",
+        "exact",
         "A budget for rejection removes local minima and favors models that cover all modes",
         {
             "local minima, K = 1": Claim("figure 6.13: several", 2),
-            "local minima, K = 10": Claim("figure 6.13: none (for distances up to 3.2)", 0, 0),
+            "local minima, K = 10": Claim("figure 6.13: none (for distances up to 3.2)", high=0),
             "mean of the best Gaussian, K = 1": Claim(
                 "figure 6.15: on one mode (here at 2.5)", 2.2, 2.8
             ),

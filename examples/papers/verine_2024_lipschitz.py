@@ -134,6 +134,7 @@ def draw_lipschitz(shown: Sequence[Bounds]) -> Figure:
 EXPERIMENTS = (
     Experiment(
         "lipschitz",
+        "simulated",
         "A flow with small Lipschitz constants cannot fit separate, narrow modes",
         {
             "smallest margin, theoretical constants": Claim(

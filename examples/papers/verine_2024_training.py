@@ -309,6 +309,10 @@ def draw_bregman(shown: tuple[list[Guess], np.ndarray]) -> Figure:
     return figure
 
 
+LEARNS = (
+    "At λ = 1, the discriminator finds more than half of the divergence after 100 steps. The model "
+    "moves away from the data all the same."
+)
 NAIVE = {
     **{
         claim: value
@@ -316,7 +320,7 @@ NAIVE = {
         for claim, value in (
             (
                 f"naive training: change, λ = {lam}",
-                Claim("figure 5.3: naive training does not converge", 0),
+                Claim("figure 5.3: naive training does not converge", 0.05),
             ),
             (
                 f"auxiliary divergence: change, λ = {lam}",
@@ -326,13 +330,14 @@ NAIVE = {
                 f"naive discriminator: share found, λ = {lam}",
                 Claim(
                     "section 5.2: does not learn to separate real from generated samples",
-                    high=0.8,
+                    high=0.5,
+                    **({"instead": (0.5, 0.9), "why_not": LEARNS} if lam == 1 else {}),
                 ),
             ),
         )
     },
-    "gradient, misclassified real, PR": Claim("figure 5.2: close to 0", 0, 1e-4),
-    "gradient, misclassified generated, PR": Claim("figure 5.2: close to 0", 0, 1e-4),
+    "gradient, misclassified real, PR": Claim("figure 5.2: close to 0", high=1e-4),
+    "gradient, misclassified generated, PR": Claim("figure 5.2: close to 0", high=1e-4),
     "gradient, misclassified real, GAN": Claim("figure 5.1: balanced", 0.5, 5),
     "gradient, misclassified generated, GAN": Claim("figure 5.1: balanced", 0.5, 5),
     "gradient, misclassified generated, χ²": Claim("figure 5.1: balanced", 0.5, 5),
@@ -348,6 +353,7 @@ NAIVE = {
 EXPERIMENTS = (
     Experiment(
         "naive",
+        "simulated",
         "A discriminator trained on the PR-divergence itself has no gradient where it is wrong",
         NAIVE,
         measure_naive,
@@ -355,25 +361,26 @@ EXPERIMENTS = (
     ),
     Experiment(
         "bregman",
+        "simulated",
         "The error of a discriminator bounds the error of the estimated PR-divergence",
         {
             "dual gap, corrected order": Claim(
-                "theorem 5.2.3, misprint corrected (erratum 25): equal to Breg(p/q, r)", 0, 1e-8
+                "theorem 5.2.3, misprint corrected (erratum 25): equal to Breg(p/q, r)", high=1e-8
             ),
             "dual gap, printed order, χ²": Claim(
-                "equation 5.15, as printed: equal to Breg(r, p/q)", 0, 1e-8
+                "equation 5.15, as printed: equal to Breg(r, p/q)", high=1e-8
             ),
             "dual gap, printed order, KL": Claim(
                 "equation 5.15, as printed: equal to Breg(r, p/q)",
-                *(0, 1e-8),
+                high=1e-8,
                 instead=(0.1, 10),
                 why_not="Misprint (erratum 25): the arguments are swapped, which matters unless g "
                 "is quadratic.",
             ),
-            "largest error / its bound, χ²": Claim("theorem 5.2.4: never above 1", 0, 1),
-            "mean error, KL / χ²": Claim("figure 5.6: χ² is the better auxiliary divergence", 1),
+            "largest error / its bound, χ²": Claim("theorem 5.2.4: never above 1", high=1),
+            "mean error, KL / χ²": Claim("figure 5.6: χ² is the better auxiliary divergence", 1.2),
             "mean error, χ² / library": Claim(
-                "not in the thesis: the library's estimate has a smaller error", 1
+                "not in the thesis: the library's estimate has a smaller error", 2
             ),
         },
         measure_bregman,
