@@ -29,6 +29,7 @@ __all__ = [
     "OF_TRAINING",
     "Finding",
     "FindingName",
+    "findable",
     "findings_of",
     "near_copy_warnings",
     "protocol_warnings",
@@ -132,6 +133,31 @@ def findings_of(
         if share := _above(scores.get(key)):
             found.append(Finding(name, f"{share} of the generated samples {words}.", advice))
     return tuple(found)
+
+
+def findable(
+    verdict: Verdict | None,
+    scores: Mapping[str, Score],
+    training: TrainingOutcome | None = None,
+    table: TableReport | None = None,
+    prompts: PromptReport | None = None,
+) -> frozenset[FindingName]:
+    """Names of what `findings_of` could have found with these numbers."""
+    lost = {name for kind, name in _LOST.items() if f"knn.{kind}" in scores}
+    found = {name for key, name, *_ in _COPIES if key in scores}
+    if verdict is None:
+        found |= lost
+    else:
+        found |= {*_OF_BOTH, *_LOST.values()}
+        if lost:
+            found.add("contradiction")
+    if training is not None:
+        found.update(OF_TRAINING)
+    if table is not None:
+        found.add("columns")
+    if prompts is not None:
+        found.update(OF_PROMPTS)
+    return frozenset(found)
 
 
 def _losses(verdict: Verdict | None) -> Iterator[Finding]:
