@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = [
+    "cache_folder",
     "check_local",
     "check_outputs",
     "local_path",
@@ -53,6 +54,11 @@ def local_path(address: str | Path) -> Path | None:
         return Path(text)
     protocol, _, path = text.rpartition("::")[2].partition("://")  # of a chain, the last is read
     return Path(path) if protocol in ("file", "local", "") else None
+
+
+def cache_folder() -> Path:
+    """Where files are kept that can be made again, ``tradeoff`` in ``$XDG_CACHE_HOME``."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tradeoff"
 
 
 def missing(path: str | Path) -> str:

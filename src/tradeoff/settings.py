@@ -102,6 +102,13 @@ class EmbedSettings:
         default="float32",
         metadata={"help": "Floating-point type of matrix products inside an encoder."},
     )
+    runtime: Literal["auto", "torch", "onnx"] = field(
+        default="auto",
+        metadata={
+            "help": "What runs `efficientnet-lite0`: torch (PyTorch) or onnx (ONNX Runtime, on a "
+            "CPU); auto is ONNX Runtime if it is installed and there is no GPU."
+        },
+    )
     store: str | Path | None = field(
         default=None, metadata={"help": "Folder in which features are cached for later runs."}
     )
@@ -220,6 +227,7 @@ class EmbedKeywords(TypedDict, total=False):
     trusted: bool
     device: str
     dtype: Literal["float32", "bfloat16", "float16"]
+    runtime: Literal["auto", "torch", "onnx"]
     store: str | Path | None
     limit: int | None
     broken: Literal["skip", "stop"]

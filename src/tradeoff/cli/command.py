@@ -24,7 +24,8 @@ _GROUPS = {
     ),
     "Output": "json plot report no_samples out ids curves overwrite quiet verbose",
     "Advanced": (
-        "estimator rule folds repeats k seed device dtype store engine address workers ledger"
+        "estimator rule folds repeats k seed device dtype runtime store engine address workers "
+        "ledger"
     ),
 }
 _MEANT = {

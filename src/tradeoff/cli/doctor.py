@@ -45,13 +45,15 @@ def _state(name: str, kind: Kind) -> str:
     """Whether an encoder embeds a sample."""
     from tradeoff.data import Sample
     from tradeoff.features import open_encoder
+    from tradeoff.features.runtime import runtime_of
 
     embedder = open_encoder(name, kind=kind)
     try:
         features = embedder.embed([embedder.prepare(_sample(Sample, kind))])
     except TradeoffError as error:
         return str(error)
-    return f"works, {features.shape[1]} features, weights {embedder.weights[:12]}"
+    by = " in ONNX Runtime" if runtime_of(embedder.preprocessing) == "onnx" else ""
+    return f"works{by}, {features.shape[1]} features, weights {embedder.weights[:12]}"
 
 
 def _sample(make: Any, kind: Kind) -> Any:

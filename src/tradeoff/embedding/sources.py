@@ -17,6 +17,7 @@ from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import open_encoder
 from tradeoff.features.default import available_default
 from tradeoff.features.network import Dtype
+from tradeoff.features.runtime import RUNTIMES
 from tradeoff.features.store import FeatureStore
 from tradeoff.features.table import TableEncoder
 from tradeoff.features.views import with_low_level
@@ -52,6 +53,7 @@ def check_embedding(settings: EmbedSettings) -> None:
         check_type(name, getattr(settings, name), bool)
     check_type("device", settings.device, str)
     check_choice("dtype", settings.dtype, get_args(Dtype))
+    check_choice("runtime", settings.runtime, RUNTIMES)
     check_choice("broken", settings.broken, ("skip", "stop"))
     if settings.store is not None:
         check_local("store", settings.store)
@@ -196,5 +198,6 @@ def encoder_of(kind: Kind, settings: EmbedSettings) -> Encoder:
         trusted=settings.trusted,
         device=settings.device,
         dtype=settings.dtype,
+        runtime=settings.runtime,
     )
     return with_low_level(found) if settings.low_level else found

@@ -41,7 +41,7 @@ from tradeoff.embedding.sources import (
     schema_warnings,
     side_of,
 )
-from tradeoff.engines import open_engine
+from tradeoff.engines import RayEngine, open_engine
 from tradeoff.evaluation.assemble import (
     COLUMNS,
     EXPLAINING,
@@ -237,6 +237,9 @@ def _evaluate_files(
         if sources.real is None:
             embedder = open_encoder(settings.encoder, kind="features")
         else:
+            on_gpus = isinstance(engine, RayEngine) and engine.gpus > 0
+            if on_gpus and settings.runtime == "auto":  # which would look for GPUs here
+                settings = replace(settings, runtime="torch")
             embedder = encoder_for(sources.real, settings)
             both, broken = embed_files(both, embedder, settings, engine, place, progress=progress)
             reader = ShardReader("features", "label", id="id")

@@ -25,6 +25,7 @@ from tradeoff.evaluation.reference_files import read_reference, write_reference
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features import Encoder
 from tradeoff.features.default import default_warnings
+from tradeoff.features.runtime import runtime_of
 from tradeoff.features.table import TableEncoder
 from tradeoff.features.views import first_name, parts_of, without_low_level
 from tradeoff.metrics.neighbors.baselines import neighbors_of
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reference", "embed_settings"]
 
-_OF_THE_ENCODER = ("encoder", "size", "dtype")
+_OF_THE_ENCODER = ("encoder", "size", "dtype", "runtime")
 _OWN = ("seed", "trusted")  # settings that a reference does not decide
 
 
@@ -150,6 +151,8 @@ class Reference(Result):
         own = {name: getattr(self.settings, name) for name in _OF_THE_ENCODER}
         if own["encoder"] is None and self.table is None:  # whatever was the default then
             own["encoder"] = first_name(self.encoder["encoder"])
+        if _is_named(settings.encoder if "encoder" in asked else own["encoder"]):
+            own["runtime"] = runtime_of(self.encoder["preprocessing"])
         wanted = replace(
             settings,
             low_level=self.settings.low_level,

@@ -7,13 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tradeoff._extras import import_extra
 from tradeoff._validation import check_count
 from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.features.images import Pixels
 from tradeoff.features.network import ImageNetwork, hash_files
+from tradeoff.features.runtime import open_network
 from tradeoff.features.trust import leaves_folder
 
 if TYPE_CHECKING:
@@ -157,19 +156,18 @@ def _returns_features(network: Any) -> bool:
 def _onnx(path: Path) -> Callable[..., Any]:
     import torch
 
-    runtime = import_extra("onnxruntime", extra="onnx", purpose="An ONNX network")
+    import_extra("onnxruntime", extra="onnx", purpose="An ONNX network")
     _external_files(path)  # the runtime must not open a file that we would refuse
-    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    (entry, *_) = session.get_inputs()
+    network = open_network(str(path))
 
     def run(x: Any) -> Any:
         try:
-            (output, *_) = session.run(None, {entry.name: x.cpu().numpy()})
+            output = network(x.cpu().numpy())
         except Exception as error:  # of the runtime's own kinds
             raise InvalidInputError(
                 f"`{path}` must take float32 images of shape {tuple(x.shape)}. {first_line(error)}."
             ) from None
-        return torch.from_numpy(np.asarray(output))
+        return torch.from_numpy(output)
 
     return run
 

@@ -164,9 +164,13 @@ class ImageNetwork(Network):
             x.new_tensor(values).view(1, 3, 1, 1)
             for values in (self.pixels.mean, self.pixels.deviation)
         )
+        return check_rows(self.run((x - mean) / deviation), len(batch))
+
+    def run(self, x: Any) -> npt.NDArray[Any]:
+        """What `forward` returns, as an array."""
         with self.running():
-            features = self.forward((x - mean) / deviation)
-        return check_rows(features.float().cpu().numpy(), len(batch))
+            features = self.forward(x)
+        return np.asarray(features.float().cpu().numpy())
 
 
 def check_rows(features: Any, rows: int) -> npt.NDArray[np.float32]:

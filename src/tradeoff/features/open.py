@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tradeoff.data.base import Kind
     from tradeoff.features.base import Encoder
+    from tradeoff.features.runtime import Runtime
 
 __all__ = ["open_encoder"]
 
@@ -34,6 +35,7 @@ def open_encoder(
     trusted: bool = False,
     device: str = "auto",
     dtype: Dtype = "float32",
+    runtime: Runtime = "auto",
 ) -> Encoder:
     """The encoder of samples of a kind, by name, file, function or object.
 
@@ -51,6 +53,8 @@ def open_encoder(
         trusted: Whether to load a ``.pt2`` or TorchScript file, which can run any code.
         device: Device on which a network runs; "auto" is a GPU if there is one.
         dtype: Floating-point type of matrix products inside a network.
+        runtime: What runs a packaged network: "torch", or "onnx" for ONNX Runtime on a CPU; "auto"
+            is ONNX Runtime if it is installed and the device is a CPU.
 
     Example:
         >>> from tradeoff.features import open_encoder
@@ -63,42 +67,63 @@ def open_encoder(
         `efficientnet-lite0` embeds image samples: choose another.
     """
     if isinstance(encoder, (list, tuple, Mapping)):
-        return _open_views(encoder, kind, size=size, trusted=trusted, device=device, dtype=dtype)
+        options: dict[str, Any] = {"trusted": trusted, "device": device, "dtype": dtype}
+        options |= {"runtime": runtime} if runtime == "torch" else {}
+        return _open_views(encoder, kind, _own_options(size, runtime), options)
     found: Any = _find(DEFAULTS[kind] if encoder is None else encoder, kind, trusted)
     if found.kind != kind:
         raise InvalidInputError(
             f"`encoder` must embed {kind} samples. `{found.name}` embeds {found.kind} samples: "
             "choose another."
         )
-    if size is not None and not hasattr(found, "size"):
-        raise InvalidInputError(f"`{found.name}` does not accept `size`: leave it out.")
-    if found is encoder and (size, device, dtype) != (None, "auto", "float32"):
+    own = _own_options(size, runtime)
+    for name in own:
+        if not hasattr(found, name):
+            raise InvalidInputError(f"`{found.name}` does not accept `{name}`: leave it out.")
+    if hasattr(found, "runtime") and runtime == "torch":
+        own["runtime"] = runtime
+    if found is encoder and (own or (device, dtype) != ("auto", "float32")):
         raise InvalidInputError(
-            f"`{found.name}` is an object: set its own `size`, `device` and `dtype` instead."
+            f"`{found.name}` is an object: set its own `size`, `device`, `dtype` and `runtime` "
+            "instead."
         )
     if found is not encoder:
-        options: dict[str, Any] = {} if size is None else {"size": size}
+        options = dict(own)
         if isinstance(found, Network):
             options |= {"device": device, "dtype": dtype}
         found = replace(found, **options) if options else found
     return cast("Encoder", found)
 
 
+def _own_options(size: int | None, runtime: Runtime) -> dict[str, Any]:
+    """Options that some encoder must accept; PyTorch runs whatever does not choose."""
+    own: dict[str, Any] = {} if size is None else {"size": size}
+    return own | ({"runtime": runtime} if runtime == "onnx" else {})
+
+
 def _open_views(
-    encoders: Sequence[Any] | Mapping[str, Any], kind: Kind, *, size: int | None, **options: Any
+    encoders: Sequence[Any] | Mapping[str, Any],
+    kind: Kind,
+    own: dict[str, Any],
+    options: dict[str, Any],
 ) -> Encoder:
-    """Each of several encoders; a size is that of those that accept one."""
+    """Each of several encoders; an option of their own is that of those that accept it."""
     several = encoders.values() if isinstance(encoders, Mapping) else encoders
     if not several:
         raise InvalidInputError("`encoder` must name at least one encoder. Got none.")
     found = [open_encoder(one, kind=kind, **options) for one in several]
-    if size is not None:
-        sized = [hasattr(one, "size") for one in found]
-        if not any(sized):
-            raise InvalidInputError("None of the encoders accepts `size`: leave it out.")
+    for name in own:
+        if not any(hasattr(one, name) for one in found):
+            raise InvalidInputError(f"None of the encoders accepts `{name}`: leave it out.")
+    if own:
         found = [
-            open_encoder(one, kind=kind, size=size, **options) if takes else opened
-            for one, opened, takes in zip(several, found, sized, strict=True)
+            open_encoder(
+                one,
+                kind=kind,
+                **options,
+                **{name: value for name, value in own.items() if hasattr(opened, name)},
+            )
+            for one, opened in zip(several, found, strict=True)
         ]
     if isinstance(encoders, Mapping):
         return Views.of(dict(zip(encoders, found, strict=True)))
