@@ -152,10 +152,11 @@ FREE = {
 
 
 def prose(text):
-    """The text without code, formulas, roles and links."""
+    """The text without code, formulas, roles, links and numbered parts of papers."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", "", text, flags=re.DOTALL)
     text = re.sub(r"`[^`]*`", "", text)
+    text = re.sub(r"\b(?:figure|table|section)s? [\d.]+(?:(?:,| and| to) [\d.]+)*", "", text)
     return re.sub(r"\]\([^)]*\)", "]", text)
 
 
