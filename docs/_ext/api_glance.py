@@ -27,6 +27,7 @@ MODULES = (
     "tradeoff.ratio",
     "tradeoff.sampling",
     "tradeoff.training",
+    "tradeoff.tracking",
     "tradeoff.integrations.torchmetrics",
     "tradeoff.integrations.lightning",
     "tradeoff.metrics.neighbors",

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -31,12 +32,13 @@ if TYPE_CHECKING:
     Task = Callable[[Any, Any], Any]
     Results = Iterator[tuple[int, Any]]
 
-__all__ = ["Engine", "Failure", "LocalEngine", "RayEngine", "open_engine"]
+__all__ = ["Background", "Engine", "Failure", "Given", "LocalEngine", "RayEngine", "open_engine"]
 
 _TRIES = 3
 _AHEAD = 2  # tasks that wait for each worker
 _OBJECT_STORE = 500_000_000
 _WATCH_SECONDS = 1.0
+_NICENESS = 10
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,13 @@ def _start_worker(shared: Any, parent: int) -> None:
 
     if os.name == "posix":
         threading.Thread(target=watch, daemon=True).start()
+
+
+def _start_quietly(shared: Any, parent: int) -> None:
+    """The same for a worker that leaves the processor to others."""
+    _start_worker(shared, parent)
+    if os.name == "posix":
+        os.nice(_NICENESS)
 
 
 def _with_shared(task: Task, item: Any) -> Any:
@@ -156,6 +165,94 @@ class LocalEngine:
                 todo.appendleft(i)
             else:
                 yield i, Failure(f"its worker died {_TRIES} times, perhaps for lack of memory.")
+
+
+class Background:
+    """Processes that run tasks while this one goes on, at a low priority and on one thread each.
+
+    A task whose worker died is a `Failure`, and the next one gets another worker.
+
+    Args:
+        shared: What all tasks share; it is sent to each worker once.
+        workers: Number of processes; 0 runs each task at once in this process.
+
+    Example:
+        >>> from tradeoff.engines import Background
+        >>> background = Background(10, workers=0)
+        >>> background.give(lambda shared, item: shared + item, 1)()
+        11
+    """
+
+    def __init__(self, shared: Any, *, workers: int) -> None:
+        self.shared, self.workers = shared, workers
+        self._pool: Any = None
+
+    def give(self, task: Task, item: Any) -> Given:
+        """Run a task as soon as a worker is free."""
+        if self.workers == 0:
+            return Given.now(_attempt(task, self.shared, item))
+        try:
+            future = self._submit(task, item)
+        except BrokenProcessPool:
+            self._pool = None
+            future = self._submit(task, item)
+
+        def collect() -> Any:
+            try:
+                return future.result()
+            except BrokenProcessPool:
+                return Failure("its worker died, perhaps for lack of memory.")
+
+        return Given(collect, future.done)
+
+    def _submit(self, task: Task, item: Any) -> Any:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        if self._pool is not None:
+            return self._pool.submit(_with_shared, task, item)
+        self._pool = ProcessPoolExecutor(
+            self.workers, initializer=_start_quietly, initargs=(self.shared, os.getpid())
+        )
+        future = self._pool.submit(_with_shared, task, item)
+        _kill_at_exit(self._pool)
+        return future
+
+    def close(self) -> None:
+        """End the workers, as soon as their tasks are done."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+def _kill_at_exit(pool: Any) -> None:
+    """Let an interpreter that ends, after an error in the training loop, wait for no task.
+
+    A pool makes it wait by this hook as soon as it has a task; the last one to be set runs first.
+    """
+    known = weakref.ref(pool)
+
+    def kill() -> None:
+        if (left := known()) is not None:
+            left.shutdown(kill_workers=True)
+
+    threading._register_atexit(kill)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A task that was given to a worker; a call waits for its result."""
+
+    collect: Callable[[], Any]
+    is_done: Callable[[], bool]
+
+    @classmethod
+    def now(cls, result: Any) -> Given:
+        """A task whose result is known."""
+        return cls(lambda: result, lambda: True)
+
+    def __call__(self) -> Any:
+        """The result, or a `Failure`."""
+        return self.collect()
 
 
 @contextlib.contextmanager

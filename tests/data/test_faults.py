@@ -139,8 +139,9 @@ def statistics(path):
         (lambda p: write(p / "a.txt", b"\n\n"), "must hold texts. Got none"),
         (lambda p: write(p / "a.txt", b"\xff\xfe\xfa"), "must be text in UTF-8"),
         (lambda p: write(p / "a.xyz", b"x"), "must be a folder, an archive, or end in .npz"),
-        (lambda p: np.zeros((2, 3, 4)), r"Got float64 of shape \(2, 3, 4\)"),
-        (lambda p: np.zeros((2, 3, 4, 3)), r"pixels as uint8 .* Got float64"),
+        (lambda p: np.zeros((2, 3, 4, 5, 6)), r"Got float64 of shape \(2, 3, 4, 5, 6\)"),
+        (lambda p: np.full((2, 3, 4), 2.0), r"as floats from 0 to 1. Got floats from 2 to 2"),
+        (lambda p: np.zeros((2, 3, 4, 3), int), r"pixels as uint8 .* Got int64"),
         (
             lambda p: 3,
             "must be a path, an array, a DataFrame, a dataset or a list of samples. Got a int",

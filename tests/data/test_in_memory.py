@@ -221,3 +221,37 @@ def test_a_kind_that_is_not_theirs_is_refused(tmp_path):
     for value in (np.zeros((3, 4)), tmp_path / "rows.jsonl"):
         with pytest.raises(InvalidInputError, match="must hold table samples, as `kind` says"):
             open_source(value, kind="table")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda pixels: pixels / 255,
+        lambda pixels: (pixels / 255).astype(np.float32),
+        lambda pixels: list(pixels / 255),
+    ],
+)
+def test_float_images_are_those_of_whole_numbers(make):
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 8, 6, 3)).astype(np.uint8)
+    source = open_source(make(pixels))
+    assert source.kind == "image"
+    for sample, expected in zip(source, pixels, strict=True):
+        np.testing.assert_array_equal(sample.content, expected)
+
+
+@pytest.mark.parametrize("make", [lambda x: x, lambda x: x / 255, list, lambda x: list(x / 255)])
+def test_gray_images_have_one_channel(make):
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 8, 6)).astype(np.uint8)
+    source = open_source(make(pixels))
+    assert source.kind == "image"
+    for sample, expected in zip(source, pixels, strict=True):
+        np.testing.assert_array_equal(sample.content, expected[..., None])
+
+
+def test_what_a_pipeline_of_diffusers_returns_holds_images():
+    output = pytest.importorskip("diffusers").pipelines.ImagePipelineOutput
+    pixels = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3)).astype(np.uint8)
+    pictures = [pytest.importorskip("PIL.Image").fromarray(image) for image in pixels]
+    for images in (pictures, pixels / 255):
+        samples = list(open_source(output(images=images)))
+        np.testing.assert_array_equal([sample.content for sample in samples], pixels)

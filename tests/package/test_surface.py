@@ -41,6 +41,7 @@ PUBLIC_MODULES = (
     "tradeoff.sampling",
     "tradeoff.sequential",
     "tradeoff.settings",
+    "tradeoff.tracking",
 )
 PRIVATE_MODULES = ("tradeoff.embedding", "tradeoff.engines", "tradeoff.provenance")
 NEEDING_TORCH = (

@@ -29,7 +29,9 @@ from tradeoff.inference.paired import SumOfMeans
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["CurveComparison", "TestedDifference", "compare_curves"]
+    from tradeoff.goals import Best
+
+__all__ = ["CurveComparison", "TestedDifference", "compare_curves", "difference_of", "value_of"]
 
 _DRAWS = 10_000
 _MUST_AGREE = ("estimator", "folds", "seed", "columns", "digest")
@@ -148,6 +150,35 @@ def compare_curves(
         curve_p_value=curve_p_value,
         largest=largest,
     )
+
+
+def value_of(goal: Best, estimate: CurveEstimate) -> float:
+    """What a goal asks to be high."""
+    curve = estimate.curve
+    if goal.is_summary:
+        return float(curve.area if goal.key == "area" else curve.f_score(1.0))
+    return float(getattr(curve, goal.key)(goal.slope))
+
+
+@single_threaded
+def difference_of(
+    goal: Best, first: CurveEstimate, second: CurveEstimate, *, level: float = 0.95
+) -> TestedDifference:
+    """The difference of what a goal asks to be high, tested as in `compare_curves`.
+
+    Args:
+        goal: What is to be high.
+        first: Estimate of one model.
+        second: Estimate of the other, with the same real samples, estimator, folds and seed.
+        level: Confidence level of the test.
+    """
+    if goal.key == "area":
+        return compare_curves(first, second, level=level).area
+    _check_comparable(first, second)
+    if goal.key == "f_score":
+        return _f_score_process(first, second).test(np.ones(1), level)
+    process = _DifferenceProcess(first, second, np.array([goal.slope]))
+    return process.test(np.ones(1) / goal.scale, level)
 
 
 class _DifferenceProcess(SumOfMeans):

@@ -12,7 +12,7 @@ from tradeoff._registry import resolve
 from tradeoff._result import Result
 from tradeoff._text import in_percent
 from tradeoff._validation import check_count, check_type
-from tradeoff.comparison.curves import compare_curves
+from tradeoff.comparison.curves import difference_of, value_of
 from tradeoff.comparison.models import Comparison, compare_measured
 from tradeoff.curves.folds import check_enough
 from tradeoff.evaluation.pipeline import checked, open_real
@@ -331,7 +331,7 @@ def _best(
 
     def order(name: str) -> tuple[float, float, float]:
         estimate = estimates[name]
-        return _value(goal, estimate), reached[name], float(estimate.curve.area)
+        return value_of(goal, estimate), reached[name], float(estimate.curve.area)
 
     best = max(fitting, key=order)
     pairs = len(list(combinations(estimates, 2)))
@@ -344,19 +344,7 @@ def _best(
     return best, alike
 
 
-def _value(goal: Best, estimate: CurveEstimate) -> float:
-    """What is to be high."""
-    curve = estimate.curve
-    if goal.is_summary:
-        return float(curve.area if goal.key == "area" else curve.f_score(1.0))
-    return float(getattr(curve, goal.key)(goal.slope))
-
-
 def _is_surely_lower(goal: Best, first: CurveEstimate, second: CurveEstimate, level: float) -> bool:
     """Whether the first value is lower than the second, by a paired test at a level."""
-    slope = 1.0 if goal.is_summary else goal.slope
-    found = compare_curves(first, second, lam=(slope,), level=level)
-    tested = getattr(found, goal.key)
-    if not goal.is_summary:
-        tested = tested[slope]
+    tested = difference_of(goal, first, second, level=level)
     return bool(tested.value < 0 and tested.p_value < 1.0 - level)

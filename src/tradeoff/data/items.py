@@ -192,6 +192,8 @@ def _plain(key: str, content: Any, kind: Kind) -> Any:
     if hasattr(content, "convert"):
         return pixels_of(content)
     values = check_array(key, content)
+    if kind == "image" and values.ndim == 2:  # a gray image
+        values = values[..., None]
     return _pixels_of_tensor(key, values) if kind == "image" and values.ndim == 3 else values
 
 

@@ -29,7 +29,7 @@ from tradeoff.exceptions import InvalidInputError, UnreadableError
 if TYPE_CHECKING:
     from tradeoff.data.base import Kind, Source
 
-__all__ = ["open_source"]
+__all__ = ["open_source", "samples_of"]
 
 _KINDS = ("image", "text", "table", "features")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
@@ -65,6 +65,7 @@ def open_source(
     """
     if kind is not None:
         check_choice("kind", kind, _KINDS)
+    value = samples_of(value)
     fields: dict[str, Any] = {"kind": kind, "column": column, "label": label}
     source = _open(value, name, fields)
     if kind is not None and source.kind != kind:
@@ -72,6 +73,11 @@ def open_source(
             f"`{name}` must hold {kind} samples, as `kind` says. It holds {source.kind} samples."
         )
     return source
+
+
+def samples_of(value: Any) -> Any:
+    """The images of what a pipeline of diffusers returns; anything else as it is."""
+    return value.images if type(value).__module__.partition(".")[0] == "diffusers" else value
 
 
 def _open(value: Any, name: str, fields: dict[str, Any]) -> Source:
@@ -101,7 +107,9 @@ def _open_array(value: Any, name: str, fields: dict[str, Any]) -> Source:
         return open_items(value.tolist(), name, **fields)  # texts
     is_tensor = hasattr(value, "detach")
     values = check_array(name, value)
-    if is_tensor and values.ndim == 4:
+    if values.ndim == 3:  # gray images
+        values = values[..., None]
+    if values.ndim == 4 and (is_tensor or values.dtype.kind == "f"):
         return open_items(values, name, **fields)
     return ArraySource(values, name=name)
 

@@ -28,6 +28,7 @@ from tradeoff.counting.run import CountedRun, count_files, count_pair
 from tradeoff.counting.shards import ShardReader
 from tradeoff.curves.diagnosis import CONTROL_STEPS
 from tradeoff.curves.folds import Split
+from tradeoff.data.open import samples_of
 from tradeoff.embedding.embed import embedding_steps
 from tradeoff.embedding.files import embed_files
 from tradeoff.embedding.forms import form_warnings
@@ -156,6 +157,7 @@ def evaluate_sources(
     progress: bool,
 ) -> Evaluation:
     """One model by complete settings; see `evaluate`."""
+    generated = samples_of(generated)
     if isinstance(generated, Mapping):
         raise InvalidInputError(
             "`generated` must hold the samples of one model. Got several by name: use `compare`."
@@ -369,7 +371,7 @@ def open_both(
     """
     settings = checked(settings)
     _check_train(settings, train)
-    given = {"real": real, **generated}
+    given = {name: samples_of(value) for name, value in {"real": real, **generated}.items()}
     given = {name: answers_in(value, name, settings) for name, value in given.items()}
     known = open_real(given["real"], settings)
     if isinstance(known, Reference):

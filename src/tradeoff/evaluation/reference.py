@@ -176,6 +176,12 @@ class Reference(Result):
                 )
         return replace(self, embedder=embedder)
 
+    def closed(self) -> Reference:
+        """The reference without its encoder, if that can be opened again by its name elsewhere."""
+        named = self.settings.encoder is None or _is_named(self.settings.encoder)
+        is_unversioned = self.embedder is not None and _is_unversioned(self.embedder)
+        return replace(self, embedder=None) if named and not is_unversioned else self
+
     def without_low_level(self) -> Reference:
         """The reference as the encoder of content alone sees it, if another was added to that."""
         alone = without_low_level(self.opened)

@@ -188,3 +188,13 @@ FEWEST_STEPS = 20
 """Steps in each half of a history."""
 RISING = 4.0
 """Standard errors by which a bound must rise to be called rising."""
+
+# Following a training run.
+
+PLANTED_FAULT = 0.2
+"""Share of real data whose loss an estimator must see before its scores choose a checkpoint; the
+same share of a loss that nearest neighbors see and it does not makes a score worthless."""
+PATIENCE = 3
+"""Steps in a row that are shown to be worse: GANs recover from one."""
+WAITING = 3
+"""Evaluations that wait for a worker, from which on they are said to be too slow."""

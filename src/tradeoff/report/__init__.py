@@ -8,6 +8,7 @@ from tradeoff.report.pictures import (
     PlanDisplay,
     ReliabilityDisplay,
 )
+from tradeoff.report.tracked import TrainingDisplay
 
 __all__ = [
     "ComparisonDisplay",
@@ -18,4 +19,5 @@ __all__ = [
     "PlanDisplay",
     "ReliabilityDisplay",
     "SweepDisplay",
+    "TrainingDisplay",
 ]
