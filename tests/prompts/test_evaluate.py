@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tradeoff import Evaluation, compare, evaluate
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, MissingExtraError
 
 LETTERS = "abcd"
 QUESTIONS = ("Write a.", "Write b.", "Write c.", "Write d.")
@@ -165,6 +165,49 @@ def test_many_prompts_are_read_by_the_encoder_of_the_texts():
     assert "Write a." in seen
     assert found.prompts.unfit is None
     assert found.prompts.variety.within.low < 1.0 < found.prompts.variety.within.high
+
+
+def test_prompts_are_embedded_once_for_all_models():
+    rng = np.random.default_rng(0)
+    seen = Counter()
+
+    def encode(batch):
+        seen.update(batch)
+        return counted(batch)
+
+    real, models = many(rng), {"one": many(rng), "two": many(rng)}
+    compare(real, models, prompt="prompt", encoder=encode, **FAST)
+    counts = [seen[row["prompt"]] for row in real]
+    assert np.median(counts) == 1  # a few more often, to try the function
+
+
+def test_an_image_without_a_caption_is_told_before_any_is_embedded(tmp_path):
+    rng = np.random.default_rng(0)
+    for name, last in (("real", None), ("generated", -1)):
+        listed = pictures(tmp_path / name, rng, n=20)[:last]
+        with (tmp_path / name / "metadata.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("file_name", "caption"), *listed])
+    both = {name: tmp_path / name for name in ("real", "generated")}
+    with pytest.raises(InvalidInputError, match=r"`19.png` of generated has no prompt: add one"):
+        evaluate(**both, prompt="caption", encoder=lambda _: pytest.fail("embedded"), **FAST)
+
+
+def test_a_missing_encoder_of_prompts_is_told_before_the_samples_are_embedded(monkeypatch):
+    def missing(*_, **__):
+        raise MissingExtraError("`all-minilm-l6-v2` is missing")
+
+    monkeypatch.setattr("tradeoff.evaluation.prompted.encoder_of", missing)
+    rows = [{"image": np.zeros((8, 8, 3), np.uint8), "prompt": f"image {i}"} for i in range(30)]
+    with pytest.raises(MissingExtraError):
+        evaluate(
+            rows,
+            rows,
+            prompt="prompt",
+            column="image",
+            kind="image",
+            encoder=lambda _: pytest.fail("embedded"),
+            **FAST,
+        )
 
 
 def broken(number):

@@ -52,7 +52,7 @@ from tradeoff.evaluation.assemble import (
     assemble_counted,
     assemble_measured,
 )
-from tradeoff.evaluation.prompted import answers_in, grouped_by, prompts_by_id, prompts_of
+from tradeoff.evaluation.prompted import Asked, answers_in, grouped_by, prompts_by_id
 from tradeoff.evaluation.reference import Reference
 from tradeoff.evaluation.reference_files import is_reference
 from tradeoff.evaluation.training import COMPARING
@@ -404,8 +404,9 @@ def open_both(
     embedder = encoder_for(known, settings, *learned.values())
     _check_views(settings, embedder)
     _check_target(settings, embedder)
+    prompts = None if asked is None else Asked.of(asked, embedder, settings)
     reference = Reference.embed(known, settings, embedder, progress=progress)
-    opened = Opened(reference, known, sources, settings, progress, asked=asked)
+    opened = Opened(reference, known, sources, settings, progress, asked=prompts)
     return opened.with_train(learned.get("train"))
 
 
@@ -541,7 +542,7 @@ class Opened:
     train: Side | None = None
     learned: Source | None = None
     unread: tuple[Broken, ...] = ()
-    asked: Mapping[str, Mapping[str, str]] | None = None
+    asked: Asked | None = None
 
     def with_train(self, source: Source | None) -> Opened:
         """The same with the embedded training set."""
@@ -577,10 +578,7 @@ class Opened:
         """A model against the real samples."""
         pair, context = self.pair_of(made), self.context(name, made)
         if self.asked is not None:
-            both = Sides(self.asked["real"], self.asked[name])
-            prompts = prompts_of(
-                pair, both, self.reference.opened, self.settings, progress=self.progress
-            )
+            prompts = self.asked.of_pair(pair, name, progress=self.progress)
             pair, context = grouped_by(pair, prompts), replace(context, prompts=prompts)
         measured, curve = self._measure(pair, context.estimator)
         context = replace(context, warnings=context.warnings + self._table_warnings(pair))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._sides import Sides
 from tradeoff.data import Sample, open_source
 from tradeoff.data.answers import ANSWER_SUFFIXES, Answers, has_answers
 from tradeoff.data.images import ImageFolder
@@ -18,17 +20,19 @@ from tradeoff.embedding.sources import encoder_of
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain.previews import contents_of, preview_of
 from tradeoff.features.views import parts_of
+from tradeoff.inference import policy
 from tradeoff.prompts import Prompts, ShownPrompt, compare_prompts
 
 if TYPE_CHECKING:
-    from tradeoff._sides import Sides
+    import numpy.typing as npt
+
     from tradeoff.data.base import Source
     from tradeoff.features import Encoder
     from tradeoff.prompts import PromptReport
     from tradeoff.samples import Pair, Side
     from tradeoff.settings import Settings
 
-__all__ = ["answers_in", "grouped_by", "prompts_by_id", "prompts_of", "report_on"]
+__all__ = ["Asked", "answers_in", "grouped_by", "prompts_by_id", "report_on"]
 
 _SIDECARS = ("metadata.csv", "metadata.jsonl")
 _FILE = "file_name"
@@ -87,6 +91,10 @@ def prompts_by_id(value: Any, source: Source, name: str, settings: Settings) -> 
             "them; for a folder of images, one of metadata.csv in that folder, next to "
             f"`{_FILE}`; and for arrays, pass rows of named fields."
         )
+    if isinstance(source, ImageFolder) and settings.limit is None:
+        for sample in _folders(source):
+            if not found.get(sample, "").strip():
+                raise _lacks_prompt(sample, name)
     return found
 
 
@@ -110,43 +118,76 @@ def _beside(folder: Path, column: str) -> dict[str, str] | None:
     return {str(file): label or "" for file, label in rows}
 
 
-def prompts_of(
-    pair: Pair,
-    asked: Sides[Mapping[str, str]],
-    encoder: Encoder,
-    settings: Settings,
-    *,
-    progress: bool,
-) -> Prompts:
-    """The prompts of a pair, with features by the encoder of texts.
+@dataclass(eq=False)
+class Asked:
+    """Prompts of all samples; each is embedded once, however many models are compared.
 
     Args:
-        pair: The samples.
-        asked: Prompt of each sample by its name, on both sides.
-        encoder: Encoder of the samples, which embeds prompts, too, if it is one of texts.
-        settings: Settings of the run.
-        progress: Whether progress is shown.
+        prompts: Prompt of each sample by its name, by side or model.
+        encoder: Encoder of texts; None if there are so few prompts that they need none.
+        known: Features of prompts so far.
     """
-    named = {side.name: _named(side, prompts) for side, prompts in zip(pair, asked, strict=True)}
 
-    def embed(names: Sequence[str]) -> np.ndarray:
+    prompts: Mapping[str, Mapping[str, str]]
+    encoder: Encoder | None
+    known: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, prompts: Mapping[str, Mapping[str, str]], encoder: Encoder, settings: Settings
+    ) -> Asked:
+        """With the encoder of texts, which is tried on a prompt before the samples are embedded.
+
+        Args:
+            prompts: Prompt of each sample by its name, by side or model.
+            encoder: Encoder of the samples, which embeds prompts, too, if it is one of texts.
+            settings: Settings of the run.
+        """
+        distinct = {one.strip() for side in prompts.values() for one in side.values()}
+        if len(distinct) <= policy.FEW_PROMPTS:
+            return cls(prompts, None)
         _, first = parts_of(encoder)[0]
         if first.kind != "text":
             plain = replace(settings, encoder=None, low_level=False, size=None)
             first = encoder_of("text", plain)
-        source = open_source(list(names), name="prompts", kind="text")
-        found = embed_source(source, first, name="prompts", broken="stop", progress=progress)
-        return found.features
+        asked = cls(prompts, first)
+        asked.embed([min(distinct, key=len)], progress=False)
+        return asked
 
-    return Prompts.of(**named, embed=embed)
+    def of_pair(self, pair: Pair, name: str, *, progress: bool) -> Prompts:
+        """The prompts of a pair, with features by the encoder of texts.
+
+        Args:
+            pair: The samples.
+            name: Name of the model, or of its side.
+            progress: Whether progress is shown.
+        """
+        both = Sides(self.prompts["real"], self.prompts[name])
+        named = {side.name: _named(side, one) for side, one in zip(pair, both, strict=True)}
+        embed = None if self.encoder is None else partial(self.embed, progress=progress)
+        return Prompts.of(**named, embed=embed)
+
+    def embed(self, names: Sequence[str], *, progress: bool) -> npt.NDArray[Any]:
+        """Features of prompts; those of earlier calls are known."""
+        assert self.encoder is not None
+        if new := [one for one in names if one not in self.known]:
+            source = open_source(new, name="prompts", kind="text")
+            found = embed_source(
+                source, self.encoder, name="prompts", broken="stop", progress=progress
+            )
+            self.known |= zip(new, found.features, strict=True)
+        return np.stack([self.known[one] for one in names])
 
 
 def _named(side: Side, prompts: Mapping[str, str]) -> list[str]:
     found = [prompts.get(name, "").strip() for name in side.ids]
     if "" in found:
-        name = side.ids[found.index("")]
-        raise InvalidInputError(f"`{name}` of {side.name} has no prompt: add one, or remove it.")
+        raise _lacks_prompt(side.ids[found.index("")], side.name)
     return found
+
+
+def _lacks_prompt(sample: str, side: str) -> InvalidInputError:
+    return InvalidInputError(f"`{sample}` of {side} has no prompt: add one, or remove it.")
 
 
 def grouped_by(pair: Pair, prompts: Prompts) -> Pair:

@@ -132,6 +132,8 @@ SAME_PROMPTS = 0.95
 """Share of the samples whose prompts are on both sides, for prompts to count as the same."""
 FEWEST_PAIRED = 40
 """Samples of each side with shared prompts, to compare them."""
+UNSEEN = 0.25
+"""Largest contribution of a prompt that was not seen; that of a sample is 1."""
 OF_PROMPTS = 0.1
 """Part of the loss of pairs that the samples alone must leave unexplained: estimates of harmed
 samples alone leave less (`prompts`)."""

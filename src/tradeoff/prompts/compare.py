@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["Prompts", "compare_prompts"]
 
 _SHOWN = 50
-_SCALE = 0.25  # of a prompt's contribution, for the prompts that were not seen
 _FITTING = "fitting prompts"
 
 
@@ -316,7 +315,7 @@ class _Run:
         both = np.concatenate([(one - one.mean()) * (size / len(one)) for one in rows])
         folds = np.concatenate([side.folds for side in sides])
         groups = np.concatenate(self.prompts.sides)
-        return SumOfMeans([Counted((both + total)[:, None], folds, groups, _SCALE)], inflation)
+        return SumOfMeans([Counted((both + total)[:, None], folds, groups, policy.UNSEEN)], inflation)
 
     def _unfit(self, samples: CurveEstimate, pairs: CurveEstimate) -> float | None:
         """Estimated share of samples that do not fit their prompts, if there surely are any."""
