@@ -315,7 +315,9 @@ class _Run:
         both = np.concatenate([(one - one.mean()) * (size / len(one)) for one in rows])
         folds = np.concatenate([side.folds for side in sides])
         groups = np.concatenate(self.prompts.sides)
-        return SumOfMeans([Counted((both + total)[:, None], folds, groups, policy.UNSEEN)], inflation)
+        return SumOfMeans(
+            [Counted((both + total)[:, None], folds, groups, policy.UNSEEN)], inflation
+        )
 
     def _unfit(self, samples: CurveEstimate, pairs: CurveEstimate) -> float | None:
         """Estimated share of samples that do not fit their prompts, if there surely are any."""
