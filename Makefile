@@ -2,7 +2,7 @@ PYTHON ?= python
 # Files with slow tests come first (conftest.py), so that no worker is left with one at the end.
 TESTS = -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch docs tutorials data bench stale dist sbom first-contact
+.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch test-bucket docs tutorials data bench stale dist sbom first-contact
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -52,6 +52,15 @@ test-lowest-torch: ## the same on the lower bound of PyTorch too; its wheels bri
 	.venv-lowest-torch/bin/python -m pip install --quiet -c .venv-lowest-torch/constraints.txt \
 	  --group test ".[$(ENCODERS)]"
 	.venv-lowest-torch/bin/python $(TESTS) -q tests/features tests/training tests/core
+
+# s3fs and moto need older versions of some packages than the others: their own are found first.
+BUCKET_PACKAGES = .venv-bucket/lib/python$(shell $(PYTHON) -c "import sys; print('%d.%d' % sys.version_info[:2])")/site-packages
+test-bucket:     ## runs on a bucket behind HTTP, with workers and drivers that are killed
+	$(PYTHON) -m venv .venv-bucket
+	$(PYTHON) -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(BUCKET_PACKAGES)/others.pth
+	.venv-bucket/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-bucket/bin/python -m pip install --quiet --group bucket
+	.venv-bucket/bin/python -m pytest -q -n 0 tests/engine/test_bucket.py
 
 docs:            ## build the site; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -n -q -b html docs docs/_build/html

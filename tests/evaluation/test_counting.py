@@ -28,7 +28,8 @@ from tradeoff.counting import CountingPlan, CountingState
 from tradeoff.counting.ledger import Ledger
 from tradeoff.counting.run import CountedRun, count_files
 from tradeoff.counting.shards import ShardReader, list_shards
-from tradeoff.embedding.files import _target
+from tradeoff.data.parts import list_parts
+from tradeoff.embedding.files import _unfinished
 from tradeoff.engines import Failure, LocalEngine, RayEngine
 from tradeoff.exceptions import InvalidInputError
 
@@ -397,14 +398,22 @@ def test_an_archive_that_changed_is_not_counted_twice(tmp_path):
     archive, features = tmp_path / "a.tar", tmp_path / "features"
     features.mkdir()
     archive.write_bytes(b"1")
-    first = _target(features, str(archive), {"encoder": "e"})
-    assert _target(features, str(archive), {"encoder": "e"}) == first
+
+    def unfinished(*paths):
+        parts = [part for path in paths for part in list_parts(str(path))]
+        return [target for _, target in _unfinished(parts, features, {"encoder": "e"})]
+
+    (first,) = unfinished(archive)
     first.touch()
+    assert unfinished(archive) == []
     (tmp_path / "b.tar").write_bytes(b"1")
-    assert _target(features, str(tmp_path / "b.tar"), {"encoder": "e"}).parent == features
+    (other,) = unfinished(archive, tmp_path / "b.tar")
+    assert other.parent == features
+    with pytest.raises(InvalidInputError, match="belongs to another run"):
+        unfinished(tmp_path / "b.tar")
     archive.write_bytes(b"22")
     with pytest.raises(InvalidInputError, match="has changed since it was embedded"):
-        _target(features, str(archive), {"encoder": "e"})
+        unfinished(archive)
 
 
 @pytest.mark.slow

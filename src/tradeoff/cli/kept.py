@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tradeoff._extras import import_extra
+from tradeoff._files import local_path
 from tradeoff._progress import columns_of
 from tradeoff._text import printable
 
@@ -44,7 +45,7 @@ class Kept:
     def of(cls, chosen: dict[str, Any], values: dict[str, Any]) -> Kept:
         """The folders that settings and options name, with what they hold before the work."""
         places = chosen.get("store"), values.get("ledger")
-        store, ledger = (Path(p) if isinstance(p, (str, Path)) else None for p in places)
+        store, ledger = (None if p is None else local_path(p) for p in places)
         return cls(store, ledger, _before=_files(store, _SHARDS) | _files(ledger, _RECORDS))
 
     def add(self, *files: Path | None) -> None:

@@ -195,10 +195,10 @@ Workers = Annotated[
     typer.Option("--workers", help="Number of parallel tasks [default: number of cores]."),
 ]
 LedgerFolder = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--ledger",
-        help="Folder for intermediate results, so that an interrupted run can resume.",
+        help="Folder or address for intermediate results, so that an interrupted run can resume.",
     ),
 ]
 FailUnder = Annotated[

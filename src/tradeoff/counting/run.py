@@ -15,19 +15,20 @@ import numpy as np
 from tradeoff._progress import track
 from tradeoff._sides import Sides
 from tradeoff._validation import check_same_columns
-from tradeoff.counting.ledger import Ledger
 from tradeoff.counting.plan import CountingPlan, choose_rows, share_bounds
 from tradeoff.counting.shards import Shard, ShardReader, list_shards
 from tradeoff.counting.state import CountingState
+from tradeoff.counting.workplace import load_plan, open_ledger, save_plan
 from tradeoff.data.base import Broken
 from tradeoff.engines import Engine, Failure
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
+    from tradeoff._remote import Place
     from tradeoff.counting.plan import Chosen
+    from tradeoff.counting.workplace import Records
     from tradeoff.samples import Pair
 
 __all__ = ["CountedRun", "count_files", "count_pair", "count_shard", "other_files"]
@@ -91,7 +92,7 @@ def count_files(
     *,
     engine: Engine,
     reader: ShardReader,
-    folder: Path,
+    folder: Place,
     skips: bool = True,
     keeps: bool = True,
     progress: bool = True,
@@ -116,7 +117,7 @@ def count_files(
         for shard in list_shards(source, reader, broken=failures[side] if skips else None)
     ]
     plan = _plan_of(shards, run, engine, reader, folder, skips=skips, progress=progress)
-    with Ledger(folder / "counts.ledger", plan=plan.digest) as ledger:
+    with open_ledger(folder, plan.digest) as ledger:
         _check_ledger(ledger, shards, folder)
         todo = [item for item in shards if _name(item) not in ledger]
         checking = replace(reader, columns=int(plan.rule.about["columns"]))
@@ -150,7 +151,7 @@ def _name(item: tuple[str, Shard]) -> str:
     return f"{side} {shard.name}"
 
 
-def _check_ledger(ledger: Ledger, shards: Sequence[tuple[str, Shard]], folder: Path) -> None:
+def _check_ledger(ledger: Records, shards: Sequence[tuple[str, Shard]], folder: Place) -> None:
     """Nothing may be counted twice, nor what does not belong to this run."""
     counted = {name.rpartition("@")[0]: name for name in ledger}
     for item in shards:
@@ -163,7 +164,7 @@ def _check_ledger(ledger: Ledger, shards: Sequence[tuple[str, Shard]], folder: P
         raise other_files(folder, min(counted).partition(" ")[2].rpartition("#")[0])
 
 
-def other_files(folder: Path, example: str) -> InvalidInputError:
+def other_files(folder: Place, example: str) -> InvalidInputError:
     """What is said if a folder holds counts or features of files that were not given."""
     return InvalidInputError(
         f"`{folder}` belongs to another run, which counted files that are not among those of this "
@@ -176,14 +177,14 @@ def _plan_of(
     run: CountedRun,
     engine: Engine,
     reader: ShardReader,
-    place: Path,
+    place: Place,
     *,
     skips: bool,
     progress: bool,
 ) -> CountingPlan:
     """The plan of an earlier run in this folder, or a new one."""
-    if (place / "plan.json").exists():
-        plan = CountingPlan.load(place)
+    plan = load_plan(place)
+    if plan is not None:
         known = (dict(plan.about), plan.seed, plan.grid is not None)
         if known != (dict(run.about), run.seed, run.moments):
             raise InvalidInputError(
@@ -204,7 +205,7 @@ def _plan_of(
     both = Sides(*(_of_same_columns(side, parts, not skips) for side, parts in chosen.items()))
     check_same_columns(**{side: part[1].shape[1] for side, part in both._asdict().items()})
     plan = CountingPlan.fit(both, sizes, bounds, **vars(run))
-    plan.save(place)
+    save_plan(plan, place)
     return plan
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff._files import local_path, missing
+from tradeoff._files import missing
+from tradeoff._remote import Remote, matching, place_of, version_of
 from tradeoff.data.base import Broken
 from tradeoff.data.reading import reason
-from tradeoff.exceptions import InvalidInputError, UnreadableError, first_line
+from tradeoff.exceptions import InvalidInputError, UnavailableError, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -196,6 +197,8 @@ def list_shards(
                 ]
         except (InvalidInputError, UnreadableError) as error:
             raise InvalidInputError(f"`{uri}` cannot be used: {error}") from None
+        except UnavailableError:
+            raise
         except Exception as error:  # of Arrow's and of file systems' own kinds
             wrong = f"must be a Parquet file. {reason(error)}."
             if broken is None:
@@ -224,54 +227,30 @@ def _parts(uri: str, sizes: list[int], etag: str) -> Iterator[Shard]:
 
 def _files(source: str) -> list[str]:
     """Addresses of Parquet files, in alphabetical order."""
-    path = local_path(source)
-    if path is None:
-        pattern = (
-            source
-            if "*" in source or source.endswith(".parquet")
-            else f"{source.rstrip('/')}/*.parquet"
-        )
-        system, place = _file_system(pattern)
-        found = sorted(system.glob(place)) if "*" in pattern else [place]
-        files = [system.unstrip_protocol(file) for file in found]
-    elif "*" in path.name:
-        files = sorted(str(p) for p in path.parent.glob(path.name))
-    elif not path.exists():
+    place = place_of(source)
+    if isinstance(place, Path) and not place.exists() and "*" not in source:
         raise InvalidInputError(missing(source))
+    if "*" in source:
+        found = matching(source)
     else:
-        files = sorted(map(str, path.glob("*.parquet"))) if path.is_dir() else [str(path)]
-    if not files:
+        found = sorted(place.glob("*.parquet")) if place.is_dir() else [place]
+    if not found:
         raise InvalidInputError(f"`{source}` must hold Parquet files. Got none.")
-    return files
-
-
-def _file_system(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it."""
-    fsspec = import_extra("fsspec", extra="ray", purpose="Reading object storage")
-    try:
-        system, path = fsspec.core.url_to_fs(address)
-    except ImportError as error:  # one package for each kind of storage
-        raise InvalidInputError(
-            f"`{address}` requires a package for its kind of storage. {first_line(error)}."
-        ) from None
-    except Exception as error:  # unknown protocols, missing credentials
-        raise InvalidInputError(f"`{address}` cannot be opened: {reason(error)}.") from None
-    return system, path
+    return list(map(str, found))
 
 
 @contextmanager
 def _opened(uri: str) -> Iterator[tuple[Any, str]]:
     """A Parquet file and what changes when it changes."""
     parquet = import_extra("pyarrow.parquet", extra="images", purpose="Reading Parquet")
-    if "://" in uri:
-        system, path = _file_system(uri)
-        etag = str(system.ukey(path))
-        with system.open(path, "rb") as raw, parquet.ParquetFile(raw) as file:
-            yield file, etag
-    else:
-        about = Path(uri).stat()
-        with parquet.ParquetFile(uri, page_checksum_verification=True) as file:
-            yield file, f"{about.st_size}-{about.st_mtime_ns}"
+    place = place_of(uri)
+    version = version_of(place)
+    with ExitStack() as opened:
+        raw = opened.enter_context(place.open("rb")) if isinstance(place, Remote) else place
+        yield (
+            opened.enter_context(parquet.ParquetFile(raw, page_checksum_verification=True)),
+            version,
+        )
 
 
 def _matrix(column: Any, name: str) -> npt.NDArray[np.float32]:

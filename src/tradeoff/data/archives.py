@@ -7,6 +7,7 @@ expand a small file to gigabytes.
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import json
 import lzma
@@ -20,17 +21,18 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, cast
 from tradeoff.data.base import Broken, Kind, Sample
 from tradeoff.data.images import IMAGE_SUFFIXES
 from tradeoff.data.reading import MOST_BYTES, check_regular, check_size, read_stream, reason, valid
-from tradeoff.exceptions import InvalidInputError, UnreadableError
+from tradeoff.exceptions import InvalidInputError, UnavailableError, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+
+    from tradeoff._remote import Place
 
 __all__ = ["ImageArchive"]
 
 _LABELS = (".cls", ".json")
 _ZIP_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
-_COMPRESSIONS: dict[bytes, Callable[[Path, Literal["rb"]], object]] = {
+_COMPRESSIONS: dict[bytes, Callable[[IO[bytes], Literal["rb"]], object]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
@@ -74,7 +76,7 @@ class ImageArchive:
     """
 
     kind: ClassVar[Kind] = "image"
-    paths: tuple[Path, ...]
+    paths: tuple[Place, ...]
     most_bytes: int = MOST_BYTES
 
     def __iter__(self) -> Iterator[Sample | Broken]:
@@ -109,7 +111,7 @@ class _File:
         return posixpath.join(folder, file.partition(".")[0])
 
 
-def _samples(path: Path, most_bytes: int) -> Iterator[Sample | Broken]:
+def _samples(path: Place, most_bytes: int) -> Iterator[Sample | Broken]:
     archive = valid(path.name)
     try:
         check_regular(path)
@@ -127,26 +129,29 @@ def _samples(path: Path, most_bytes: int) -> Iterator[Sample | Broken]:
             yield Sample(f"{archive}/{file.name}", file.content, _folder(file.name))
 
 
-def _is_zip(path: Path) -> bool:
+def _is_zip(path: Place) -> bool:
     """By its beginning; a search of its end would take a tar with a zip inside for a zip."""
     with path.open("rb") as file:
         beginning = file.read(4)
-    return beginning in _ZIP_BEGINNINGS or (
-        path.suffix.lower() == ".zip" and zipfile.is_zipfile(path)
-    )
+        return beginning in _ZIP_BEGINNINGS or (
+            path.suffix.lower() == ".zip" and zipfile.is_zipfile(file)
+        )
 
 
-def _zip_files(path: Path, most_bytes: int) -> Iterator[_File | Broken]:
+def _zip_files(path: Place, most_bytes: int) -> Iterator[_File | Broken]:
     """Images, and what cannot be read, under its name or, if this is the archive itself, none.
 
     A damaged archive may raise nearly anything here and below, hence the broad clauses.
     """
-    try:
-        archive = zipfile.ZipFile(path)
-    except Exception as error:
-        yield Broken("", f"The archive is damaged: {reason(error)}.")
-        return
-    with archive:
+    with contextlib.ExitStack() as opened:
+        try:
+            file = opened.enter_context(path.open("rb"))
+            archive = opened.enter_context(zipfile.ZipFile(file))
+        except UnavailableError:
+            raise
+        except Exception as error:
+            yield Broken("", f"The archive is damaged: {reason(error)}.")
+            return
         for entry in archive.infolist():
             name = valid(entry.filename)
             if name.endswith("/") or not _is_image(name):  # `is_dir` fails for an empty name
@@ -158,6 +163,8 @@ def _zip_files(path: Path, most_bytes: int) -> Iterator[_File | Broken]:
                 yield _File(name, _unzipped(archive, entry, most_bytes))
             except UnreadableError as error:
                 yield Broken(name, str(error))
+            except UnavailableError:
+                raise
             except Exception as error:
                 yield Broken(name, f"The archive is damaged here: {reason(error)}.")
 
@@ -185,17 +192,21 @@ class _Header(tarfile.TarInfo):
         return header
 
 
-def _decompressed(path: Path) -> IO[bytes]:
+@contextlib.contextmanager
+def _decompressed(path: Place) -> Iterator[IO[bytes]]:
     """What a file holds, decompressed as it is read; `tarfile` would expand any amount at once."""
     with path.open("rb") as file:
         beginning = file.read(6)
-    for known, opener in _COMPRESSIONS.items():
-        if beginning.startswith(known):
-            return cast("IO[bytes]", opener(path, "rb"))
-    return path.open("rb")
+        file.seek(0)
+        for known, opener in _COMPRESSIONS.items():
+            if beginning.startswith(known):
+                with cast("IO[bytes]", opener(file, "rb")) as content:
+                    yield content
+                return
+        yield file
 
 
-def _tar_files(path: Path, most_bytes: int) -> Iterator[_File | Broken]:
+def _tar_files(path: Place, most_bytes: int) -> Iterator[_File | Broken]:
     """Images and labels, and what cannot be read; the archive itself has no name here."""
     try:
         with (
@@ -213,6 +224,8 @@ def _tar_files(path: Path, most_bytes: int) -> Iterator[_File | Broken]:
                     yield Broken(name, "The entry is a link or a device, not a file.")
                 else:
                     yield _untarred(archive, entry, name, most_bytes)
+    except UnavailableError:
+        raise
     except Exception as error:
         yield Broken("", f"The archive is damaged: {reason(error)}.")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
+from tradeoff._remote import Place, Remote, place_of
 from tradeoff.data.base import Broken, Kind, Sample
 from tradeoff.data.reading import MOST_BYTES, read_file, reason, valid
 from tradeoff.exceptions import InvalidInputError, UnreadableError
@@ -14,7 +15,7 @@ from tradeoff.exceptions import InvalidInputError, UnreadableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["IMAGE_SUFFIXES", "ImageFolder"]
+__all__ = ["IMAGE_SUFFIXES", "ImageFile", "ImageFolder", "image_files"]
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".ppm", ".pgm")
 
@@ -45,16 +46,21 @@ class ImageFolder:
     """
 
     kind: ClassVar[Kind] = "image"
-    path: str | Path
-    files: tuple[Path, ...] | None = None
+    path: str | Path | Remote
+    files: tuple[Place, ...] | None = None
     most_bytes: int = MOST_BYTES
 
     def __len__(self) -> int:
         return sum(1 for _ in self.entries())
 
-    def entries(self) -> Iterator[Path | Broken]:
+    def entries(self) -> Iterator[Place | Broken]:
         """Files, in an order that does not depend on the file system, and what cannot be one."""
-        return _walk(Path(self.path)) if self.files is None else iter(self.files)
+        if self.files is not None:
+            return iter(self.files)
+        root = place_of(self.path)
+        if isinstance(root, Path):
+            return _walk(root)
+        return (root / file.name for file in image_files(root))
 
     def __iter__(self) -> Iterator[Sample | Broken]:
         found = False
@@ -63,7 +69,7 @@ class ImageFolder:
             if isinstance(item, Broken):
                 yield item
                 continue
-            name = _name(item, Path(self.path))
+            name = _name(item, place_of(self.path))
             label = name.rpartition("/")[0] or None
             try:
                 yield Sample(name, read_file(item, self.most_bytes), label)
@@ -75,8 +81,41 @@ class ImageFolder:
             )
 
 
-def _name(path: Path, root: Path) -> str:
-    return valid(path.relative_to(root).as_posix())
+class ImageFile(NamedTuple):
+    """An image of a folder.
+
+    Args:
+        name: Its path below the folder.
+        size: Number of bytes.
+        version: What changes when the file changes.
+    """
+
+    name: str
+    size: int
+    version: str
+
+
+def image_files(root: Place) -> Iterator[ImageFile]:
+    """Images below a folder, in the order in which they are read."""
+    if isinstance(root, Remote):
+        for name, size, version in root.files():
+            hidden = any(part.startswith(".") for part in name.split("/"))
+            if name.lower().endswith(IMAGE_SUFFIXES) and not hidden:
+                yield ImageFile(name, size, version)
+        return
+    for item in _walk(root):
+        if not isinstance(item, Broken):
+            name = item.relative_to(root).as_posix()
+            try:
+                about = item.stat()
+            except OSError:  # the reader will say why
+                yield ImageFile(name, 0, "")
+            else:
+                yield ImageFile(name, about.st_size, str(about.st_mtime_ns))
+
+
+def _name(path: Place, root: Place) -> str:
+    return valid(path.relative_to(cast("Any", root)).as_posix())
 
 
 def _walk(root: Path) -> Iterator[Path | Broken]:

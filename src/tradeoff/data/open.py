@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tradeoff._files import missing
+from tradeoff._remote import Place, Remote, matching, place_of
 from tradeoff._validation import check_array, check_choice
 from tradeoff.data.archives import ImageArchive
 from tradeoff.data.arrays import ArraySource, load_array
-from tradeoff.data.images import ImageFolder
+from tradeoff.data.images import IMAGE_SUFFIXES, ImageFolder
 from tradeoff.data.items import is_dataset, open_items, read_frame
 from tradeoff.data.reading import check_regular, reason
 from tradeoff.data.records import (
@@ -27,12 +28,17 @@ from tradeoff.data.text import TextFile
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tradeoff.data.base import Kind, Source
 
-__all__ = ["open_source", "samples_of"]
+__all__ = ["ARCHIVES", "PARQUET", "open_source", "samples_of"]
 
 _KINDS = ("image", "text", "table", "features")
-_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+PARQUET = (".parquet", ".pq")
+_ARRAYS, _ARROW = (".npy", ".npz"), (".arrow", ".feather")
+_SAVED = ("dataset_info.json", "dataset_dict.json")
 
 
 def open_source(
@@ -47,7 +53,8 @@ def open_source(
 
     Args:
         value: Path (a folder of images, Parquet files or a saved dataset, an archive, ``.npz``,
-            ``.npy``, ``.parquet``, ``.arrow``, ``.jsonl``, ``.csv``, ``.txt``), an array, a tensor,
+            ``.npy``, ``.parquet``, ``.arrow``, ``.jsonl``, ``.csv``, ``.txt``), address of one in
+            object storage (``s3://bucket/photos``), pattern with ``*``, an array, a tensor,
             a DataFrame (pandas, polars, PyArrow), a Hugging Face dataset, a PyTorch dataset or data
             loader, a list of samples, or a source.
         name: Prefix of ids, where there is no file to name them after.
@@ -83,8 +90,9 @@ def samples_of(value: Any) -> Any:
 def _open(value: Any, name: str, fields: dict[str, Any]) -> Source:
     if isinstance(value, str) and not value.strip():
         raise InvalidInputError(f"`{name}` must be a path. Got an empty one.")
-    if isinstance(value, (str, PathLike)):
-        return _open_path(Path(value), fields)
+    if isinstance(value, (str, PathLike, Remote)):
+        address = value if isinstance(value, (str, Remote)) else Path(value)
+        return _open_path(place_of(address), fields)
     if type(value).__module__.partition(".")[0] == "datasets":
         return read_dataset(value, name, **fields)
     if isinstance(value, np.ndarray) or hasattr(value, "detach"):
@@ -114,9 +122,13 @@ def _open_array(value: Any, name: str, fields: dict[str, Any]) -> Source:
     return ArraySource(values, name=name)
 
 
-def _open_path(path: Path, fields: dict[str, Any]) -> Source:
+def _open_path(path: Place, fields: dict[str, Any]) -> Source:
     if not path.exists():
-        raise InvalidInputError(missing(path))
+        if "*" in str(path):
+            return _open_matching(str(path), fields)
+        raise InvalidInputError(
+            missing(path) if isinstance(path, Path) else f"`{path}` does not exist."
+        )
     if path.is_dir():
         return _open_folder(path, fields)
     try:
@@ -124,28 +136,64 @@ def _open_path(path: Path, fields: dict[str, Any]) -> Source:
     except (OSError, UnreadableError) as error:
         raise InvalidInputError(f"`{path}` cannot be read: {reason(error)}.") from None
     suffix = path.suffix.lower()
-    if path.name.lower().endswith(_ARCHIVES):
+    if path.name.lower().endswith(ARCHIVES):
         return ImageArchive((path,))
-    if suffix in (".npy", ".npz"):
-        return load_array(path)
-    if suffix in (".parquet", ".pq"):
+    if suffix in PARQUET:
         return read_parquet(path, **fields)
-    if suffix in (".arrow", ".feather"):
-        return read_arrow(path, **fields)
     if suffix == ".csv" and fields["kind"] != "text" and fields["column"] is None:
         return read_csv(path, **fields)
     if suffix in (".csv", ".jsonl", ".txt"):
         return TextFile(path, column=fields["column"] or "text", label=fields["label"])
+    if suffix in (*_ARRAYS, *_ARROW) and isinstance(path, Remote):
+        raise InvalidInputError(
+            f"`{path}` must be on this machine, because {suffix} files are mapped into memory: "
+            "copy it, or save it as Parquet."
+        )
+    if isinstance(path, Path) and suffix in _ARRAYS:
+        return load_array(path)
+    if isinstance(path, Path) and suffix in _ARROW:
+        return read_arrow(path, **fields)
     raise InvalidInputError(
         f"`{path}` must be a folder, an archive, or end in .npz, .npy, .parquet, .arrow, .jsonl, "
         ".csv or .txt."
     )
 
 
-def _open_folder(path: Path, fields: dict[str, Any]) -> Source:
-    if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
+def _open_matching(pattern: str, fields: dict[str, Any]) -> Source:
+    """Archives, Parquet files or images that match a pattern; a single match as it is."""
+    places = matching(pattern)
+    if not places:
+        raise InvalidInputError(f"No file matches `{pattern}`.")
+    if len(places) == 1:
+        return _open_path(places[0], fields)
+    if _all_end_in(places, ARCHIVES):
+        return ImageArchive(tuple(places))
+    folder = place_of(f"{pattern.partition('*')[0].rpartition('/')[0] or '.'}")
+    if _all_end_in(places, PARQUET):
+        return read_parquet(folder, files=places, **fields)
+    if _all_end_in(places, IMAGE_SUFFIXES):
+        return ImageFolder(folder, files=tuple(places))
+    raise InvalidInputError(
+        f"`{pattern}` must match archives, Parquet files or images, of one kind. It matches "
+        f"{len(places)} files, `{places[0].name}` among them."
+    )
+
+
+def _all_end_in(places: Sequence[Place], suffixes: tuple[str, ...]) -> bool:
+    return all(place.name.lower().endswith(suffixes) for place in places)
+
+
+def _open_folder(path: Place, fields: dict[str, Any]) -> Source:
+    known = (".parquet", *_SAVED, *ARCHIVES)
+    found = sorted(one for one in path.iterdir() if one.name.lower().endswith(known))
+    if any(one.name in _SAVED for one in found):
+        if isinstance(path, Remote):
+            raise InvalidInputError(
+                f"`{path}` is a saved Hugging Face dataset, which must be on this machine: copy "
+                "it, or save it as Parquet (`to_parquet`)."
+            )
         return read_saved_dataset(path, **fields)
-    if any(path.glob("*.parquet")):
+    if any(one.name.endswith(".parquet") for one in found):
         return read_parquet(path, **fields)
-    shards = sorted(entry for entry in path.iterdir() if entry.name.lower().endswith(_ARCHIVES))
-    return ImageArchive(tuple(shards)) if shards else ImageFolder(path)
+    shards = tuple(one for one in found if one.name.lower().endswith(ARCHIVES))
+    return ImageArchive(shards) if shards else ImageFolder(path)

@@ -6,10 +6,13 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tradeoff._remote import Remote
 from tradeoff.exceptions import UnreadableError, first_line
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tradeoff._remote import Place
 
 __all__ = [
     "MOST_BYTES",
@@ -76,8 +79,10 @@ def read_stream(stream: _Stream, most_bytes: int, *, expected: int, step: int = 
         wanted = step
 
 
-def check_regular(path: Path) -> int:
+def check_regular(path: Place) -> int:
     """Size of a regular file; pipes, sockets and devices are refused without opening them."""
+    if isinstance(path, Remote):
+        return path.size
     about = os.stat(path)
     if not stat.S_ISREG(about.st_mode):
         what = _SPECIAL.get(stat.S_IFMT(about.st_mode), "something else")
@@ -85,7 +90,7 @@ def check_regular(path: Path) -> int:
     return about.st_size
 
 
-def read_file(path: Path, most_bytes: int) -> bytes:
+def read_file(path: Place, most_bytes: int) -> bytes:
     """Content of a regular file."""
     try:
         size = check_regular(path)
@@ -96,7 +101,7 @@ def read_file(path: Path, most_bytes: int) -> bytes:
         raise UnreadableError(f"The file cannot be read: {reason(error)}.") from None
 
 
-def read_inside(folder: Path | None, path: Any, most_bytes: int) -> bytes:
+def read_inside(folder: Place | None, path: Any, most_bytes: int) -> bytes:
     """Content of a file that a data set names by its path, which must stay inside its folder.
 
     Args:
@@ -111,6 +116,11 @@ def read_inside(folder: Path | None, path: Any, most_bytes: int) -> bytes:
             f"The row holds no bytes, only the path {path!r}, and the paths of a data set in "
             "memory are not followed: pass the folder of the images, or save the data set with "
             "the images in it (`save_to_disk`, `to_parquet`) and pass that."
+        )
+    if isinstance(folder, Remote):
+        raise UnreadableError(
+            f"The row holds no bytes, only the path {path!r}, and paths are followed on this "
+            "machine alone: save the data set with the images in it (`to_parquet`)."
         )
     return read_file(inside(folder, path), most_bytes)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from tradeoff._extras import import_extra
 from tradeoff._pictures import pixels_of
+from tradeoff._remote import Place, Remote
 from tradeoff.data.base import Broken, Kind, Sample, check_columns, check_distinct
 from tradeoff.data.reading import (
     MOST_BYTES,
@@ -25,12 +26,16 @@ from tradeoff.data.reading import (
     valid,
 )
 from tradeoff.data.text import as_value, read_cells
-from tradeoff.exceptions import InvalidInputError, UnreadableError
+from tradeoff.exceptions import InvalidInputError, UnavailableError, UnreadableError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "OWN_METADATA",
     "Columns",
     "Records",
+    "open_parquet",
     "read_arrow",
     "read_csv",
     "read_dataset",
@@ -70,6 +75,7 @@ class Records:
             when it stores no bytes. A path that leads out of it, also through a link, is not
             followed, and no path is if the folder is not given: a data set must not choose what
             else of a disk is read.
+        first: Number of the first row.
         most_bytes: Size of an image beyond which it is not read and listed as broken.
 
     Example:
@@ -85,7 +91,8 @@ class Records:
     kind: Kind
     column: str | None = None
     label: str | None = None
-    folder: Path | None = None
+    folder: Place | None = None
+    first: int = 0
     most_bytes: int = MOST_BYTES
 
     @classmethod
@@ -98,7 +105,7 @@ class Records:
         kind: Kind | None,
         column: str | None,
         label: str | None,
-        folder: Path | None = None,
+        folder: Place | None = None,
     ) -> Records:
         """Find out which field is the sample, by the names that are usual."""
         check_distinct(name, columns)
@@ -128,7 +135,7 @@ class Records:
         return None if self.column is None else [c for c in (self.column, self.label) if c]
 
     def __iter__(self) -> Iterator[Sample | Broken]:
-        number, found = 0, False
+        number, found = self.first, False
         for row in self.rows(self.needed):
             found = True
             if isinstance(row, Broken):
@@ -202,20 +209,37 @@ def _numbers(value: Any, expected: str) -> np.ndarray[Any, Any]:
     return values
 
 
-def read_parquet(path: Path, **options: Any) -> Records:
-    """A Parquet file, or a folder of them, of which those that are damaged are listed as broken."""
-    parquet = import_extra("pyarrow.parquet", extra="images", purpose="Reading Parquet")
-    is_folder = path.is_dir()
-    files = sorted(path.glob("*.parquet")) if is_folder else [path]
-    found, first_error = dict[Path, list[str]](), None
-    own = set[Path]()
+def read_parquet(
+    path: Place,
+    *,
+    files: Sequence[Place] | None = None,
+    groups: Collection[int] | None = None,
+    first: int = 0,
+    **options: Any,
+) -> Records:
+    """A Parquet file, or a folder of them, of which those that are damaged are listed as broken.
+
+    Args:
+        path: The file or folder.
+        files: Only these of its files; None for all.
+        groups: Only these groups of rows of each file; None for all.
+        first: Number of the first row.
+        **options: Options of `Records.of`.
+    """
+    is_folder = files is not None or path.is_dir()
+    if files is None:
+        files = sorted(cast("Any", path).glob("*.parquet")) if is_folder else [path]
+    found, first_error = dict[Place, list[str]](), None
+    own = set[Place]()
     for file in files:
         try:
-            with _open_parquet(parquet, file) as opened:
+            with open_parquet(file) as opened:
                 if _is_own(opened.schema_arrow.metadata):
                     own.add(file)
                 else:
                     found[file] = list(opened.schema_arrow.names)
+        except UnavailableError:
+            raise
         except Exception as error:  # of Arrow's own kinds
             first_error = first_error or error
     files = [file for file in files if file not in own]
@@ -229,22 +253,30 @@ def read_parquet(path: Path, **options: Any) -> Records:
 
     def rows(columns: Columns) -> Iterator[Row | Broken]:
         for file in files:
-            yield from _parquet_rows(parquet, file, columns)
+            yield from _parquet_rows(file, columns, groups)
 
     folder = path if is_folder else path.parent
-    first = next(iter(found.values()))
-    records = Records.of(valid(path.name), rows, first, folder=folder, **options)
+    usual = next(iter(found.values()))
+    records = Records.of(valid(path.name), rows, usual, folder=folder, **options)
     for file, names in found.items():
-        _check_columns(records, file, names, first)
-    return records
+        _check_columns(records, file, names, usual)
+    return replace(records, first=first)
 
 
-def _open_parquet(parquet: Any, file: Path) -> Any:
+@contextlib.contextmanager
+def open_parquet(file: Place) -> Iterator[Any]:
     """With pages read one by one, since a group of rows may hold gigabytes of images."""
+    parquet = import_extra("pyarrow.parquet", extra="images", purpose="Reading Parquet")
     check_regular(file)
-    return parquet.ParquetFile(
-        file, buffer_size=2**20, pre_buffer=False, page_checksum_verification=True
-    )
+    with contextlib.ExitStack() as opened:
+        yield opened.enter_context(
+            parquet.ParquetFile(
+                opened.enter_context(file.open("rb")) if isinstance(file, Remote) else file,
+                buffer_size=2**20,
+                pre_buffer=False,
+                page_checksum_verification=True,
+            )
+        )
 
 
 def _is_own(metadata: Mapping[bytes, bytes] | None) -> bool:
@@ -252,21 +284,29 @@ def _is_own(metadata: Mapping[bytes, bytes] | None) -> bool:
     return any(mark in (metadata or {}) for mark in (b"tradeoff.result", b"tradeoff.schema"))
 
 
-def _parquet_rows(parquet: Any, file: Path, columns: Columns) -> Iterator[Row | Broken]:
+def _parquet_rows(
+    file: Place, columns: Columns, groups: Collection[int] | None
+) -> Iterator[Row | Broken]:
     name = valid(file.name)
-    try:
-        opened = _open_parquet(parquet, file)
-    except Exception as error:  # of Arrow's own kinds
-        yield Broken(name, f"The file cannot be read: {reason(error)}.")
-        return
-    with opened:
+    with contextlib.ExitStack() as stack:
+        try:
+            opened = stack.enter_context(open_parquet(file))
+        except UnavailableError:
+            raise
+        except Exception as error:  # of Arrow's own kinds
+            yield Broken(name, f"The file cannot be read: {reason(error)}.")
+            return
         for group in range(opened.num_row_groups):
+            if groups is not None and group not in groups:
+                continue
             try:
                 about = opened.metadata.row_group(group)
                 few = _few_rows(about.total_byte_size, about.num_rows)
                 batches = opened.iter_batches(batch_size=few, row_groups=[group], columns=columns)
                 for batch in batches:
                     yield from batch.to_pylist()
+            except UnavailableError:
+                raise
             except Exception as error:
                 yield Broken(
                     f"{name}, row group {group}",
@@ -279,7 +319,7 @@ def _few_rows(size: int, rows: int) -> int:
     return max(1, min(_MOST_ROWS, _MOST_HELD_BYTES * max(rows, 1) // max(size, 1)))
 
 
-def _check_columns(records: Records, file: Path, names: list[str], first: list[str]) -> None:
+def _check_columns(records: Records, file: Place, names: list[str], first: list[str]) -> None:
     needed = set(first) if records.column is None else {records.column}
     if records.label is not None:
         needed.add(records.label)
@@ -381,7 +421,7 @@ def _arrow_batches(arrow: Any, path: Path) -> Iterator[Any]:
             yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
 
 
-def read_csv(path: Path, **options: Any) -> Records:
+def read_csv(path: Place, **options: Any) -> Records:
     """A table in a CSV file; see `as_value` for what is a number and what is missing."""
     label = options.get("label")
 

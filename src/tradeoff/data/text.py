@@ -14,7 +14,8 @@ from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
+
+    from tradeoff._remote import Place
 
 __all__ = ["TextFile", "as_value", "read_cells"]
 
@@ -27,7 +28,7 @@ _MISSING = frozenset(
 )
 
 
-def read_cells(path: Path) -> Iterator[list[str]]:
+def read_cells(path: Place) -> Iterator[list[str]]:
     """The header of a CSV file in UTF-8, then its rows, each with as many cells as the header.
 
     Empty lines are passed over. What is wrong with the file is told in one sentence.
@@ -77,7 +78,7 @@ def as_value(cell: str) -> str | float | None:
     return float(stripped) if _NUMBER.fullmatch(stripped) else cell
 
 
-def _check_cells(path: Path, number: int, cells: list[str], header: list[str]) -> None:
+def _check_cells(path: Place, number: int, cells: list[str], header: list[str]) -> None:
     if len(cells) != len(header):
         raise InvalidInputError(
             f"Row {number} of `{path}` must have as many cells as there are columns, "
@@ -109,7 +110,7 @@ class TextFile:
     """
 
     kind: ClassVar[Kind] = "text"
-    path: Path
+    path: Place
     column: str = "text"
     label: str | None = None
 

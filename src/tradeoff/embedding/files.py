@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import glob
 import json
+import os
 from dataclasses import replace
 from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff._files import replacing
 from tradeoff._progress import track
+from tradeoff._remote import Place, Remote, place_of, write_whole
 from tradeoff._sides import Sides
 from tradeoff.data.base import Broken
+from tradeoff.data.parts import list_parts
 from tradeoff.embedding.embed import embed_source
 from tradeoff.embedding.schema import Schema
-from tradeoff.embedding.sources import identity_of, open_as_set
+from tradeoff.embedding.sources import identity_of, open_part_as_set
 from tradeoff.engines import Engine, Failure
 from tradeoff.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from tradeoff.data.parts import Part
     from tradeoff.settings import EmbedSettings
 
 __all__ = ["embed_files"]
-
-_ARCHIVES = (".tar", ".tgz", ".tar.gz", ".zip")
 
 
 def embed_files(
@@ -35,37 +36,29 @@ def embed_files(
     embedder: Any,
     settings: EmbedSettings,
     engine: Engine,
-    place: Path,
+    place: Place,
     *,
     progress: bool,
 ) -> tuple[Sides[str], dict[str, tuple[Broken, ...]]]:
     """Folders of features of both sides as Parquet files, and items that are broken.
 
-    Each archive of a folder is embedded by one task.
+    Each part of the samples is embedded by one task.
 
     Args:
-        both: Paths of both sides.
+        both: Paths or addresses of both sides.
         embedder: Encoder of the samples.
         settings: Settings of reading and embedding.
         engine: Where tasks run.
-        place: Folder in which features are kept, so that an interrupted run goes on.
+        place: Folder of the run, which all workers see: features are kept there, so that an
+            interrupted run goes on.
         progress: Whether to show a progress line.
     """
-    items = [
-        (part, str(_target(place / "features" / side, part, identity_of(embedder))))
-        for side, address in zip(Sides._fields, both, strict=True)
-        for part in _parts(address)
+    folders = Sides(*(place / "features" / side for side in Sides._fields))
+    todo = [
+        (part, str(target))
+        for address, folder in zip(both, folders, strict=True)
+        for part, target in _unfinished(list_parts(address), folder, identity_of(embedder))
     ]
-    targets = {Path(target) for _, target in items}
-    for side in Sides._fields:
-        folder = place / "features" / side
-        folder.mkdir(parents=True, exist_ok=True)
-        if others := sorted(set(folder.glob("*.parquet")) - targets):
-            raise InvalidInputError(
-                f"`{place}` belongs to another run, which embedded files that are not among those "
-                f"of this one, such as `{others[0].name}`: choose another folder."
-            )
-    todo = [item for item in items if not Path(item[1]).exists()]
     schema = None if settings.schema is None else Schema.of(settings.schema).to_dict()
     shared = (embedder, replace(settings, store=None, schema=schema))  # of no place of this machine
     for i, result in track(
@@ -79,52 +72,66 @@ def embed_files(
     broken = {
         side: tuple(
             Broken(*item)
-            for file in sorted((place / "features" / side).glob("*.json"))
-            for item in json.loads(file.read_text())
+            for name in sorted(_names(folder, ".json"))
+            for item in json.loads((folder / name).read_bytes())
         )
-        for side in Sides._fields
+        for side, folder in folders._asdict().items()
     }
-    return Sides(*(str(place / "features" / side) for side in Sides._fields)), broken
+    return folders.map(str), broken
 
 
-def _parts(address: str) -> list[str]:
-    """Archives of a folder, each a part; or the folder or file as it is."""
-    path = Path(address)
-    if not path.is_dir():
-        return [address]
-    found = sorted(str(p) for p in path.iterdir() if p.name.lower().endswith(_ARCHIVES))
-    return found or [address]
+def _unfinished(
+    parts: Sequence[Part], folder: Place, identity: Mapping[str, str]
+) -> list[tuple[Part, Place]]:
+    """Parts whose features are not in a folder, and where to write them.
 
-
-def _target(folder: Path, part: str, identity: Mapping[str, str]) -> Path:
-    """Where the features of a file are kept; refused if it changed after it was embedded.
-
-    Features of its earlier content are in the folder then, and both would be counted.
+    A folder is refused if it has features of other parts, or of earlier content of these: both
+    would be counted.
     """
-    about = Path(part).stat()
-    version = [about.st_size, about.st_mtime_ns, dict(identity)]
-    name = f"{Path(part).name.partition('.')[0]}-{_hash(part)}"
-    target = folder / f"{name}-{_hash(json.dumps(version, sort_keys=True))}.parquet"
-    if any(other != target for other in folder.glob(f"{glob.escape(name)}-*.parquet")):
+    if isinstance(folder, Path):
+        folder.mkdir(parents=True, exist_ok=True)
+    there = _names(folder, ".parquet")
+    targets = {_target(part, identity): part for part in parts}
+    for target, part in targets.items():
+        earlier = target.rpartition("-")[0]
+        if any(name != target and name.rpartition("-")[0] == earlier for name in there):
+            raise InvalidInputError(
+                f"`{part}` or its encoder has changed since it was embedded: start again in "
+                "another folder."
+            )
+    if others := sorted(there - targets.keys()):
         raise InvalidInputError(
-            f"`{part}` or its encoder has changed since it was embedded: start again in another "
-            "folder."
+            f"`{folder.parent.parent}` belongs to another run, which embedded files that are not "
+            f"among those of this one, such as `{others[0]}`: choose another folder."
         )
-    return target
+    return [(part, folder / target) for target, part in targets.items() if target not in there]
+
+
+def _names(folder: Place, ending: str) -> set[str]:
+    """Names of files in a folder with an ending."""
+    names = folder.names() if isinstance(folder, Remote) else os.listdir(folder)
+    return {name for name in names if name.endswith(ending)}
+
+
+def _target(part: Part, identity: Mapping[str, str]) -> str:
+    """Name of the file of the features of a part, with its version and encoder at the end."""
+    version = json.dumps([part.version, dict(identity)], sort_keys=True)
+    readable = place_of(part.address).name.partition(".")[0]
+    return f"{readable}-{_hash(part.name)}-{_hash(version)}.parquet"
 
 
 def _hash(text: str) -> str:
     return blake2b(text.encode(), digest_size=6).hexdigest()
 
 
-def embed_part(shared: tuple[Any, EmbedSettings], item: tuple[str, str]) -> int:
+def embed_part(shared: tuple[Any, EmbedSettings], item: tuple[Part, str]) -> int:
     """A task: features of the samples of a file, written to another file; their number."""
     arrow = import_extra("pyarrow", extra="images", purpose="Writing features")
     parquet = import_extra("pyarrow.parquet", extra="images", purpose="Writing features")
     embedder, settings = shared
     part, target = item
-    source = open_as_set(part, part, settings)
-    found = embed_source(source, embedder, broken=settings.broken, progress=False)
+    source = open_part_as_set(part, settings)
+    found = embed_source(source, embedder, name=str(part), broken=settings.broken, progress=False)
     columns = found.features.shape[1]
     features = arrow.FixedSizeListArray.from_arrays(
         arrow.array(found.features.astype("float32").ravel()), columns
@@ -137,8 +144,9 @@ def embed_part(shared: tuple[Any, EmbedSettings], item: tuple[str, str]) -> int:
         }
     )
     if found.broken:
-        with replacing(Path(target).with_suffix(".json")) as fresh:
-            fresh.write_text(json.dumps([[one.id, one.reason] for one in found.broken]))
-    with replacing(target) as fresh:
-        parquet.write_table(table, fresh, write_page_checksum=True)
+        told = json.dumps([[one.id, one.reason] for one in found.broken])
+        write_whole(place_of(f"{target.removesuffix('.parquet')}.json"), told.encode())
+    content = BytesIO()
+    parquet.write_table(table, content, write_page_checksum=True)
+    write_whole(place_of(target), content.getvalue())
     return len(found.ids)

@@ -11,6 +11,7 @@ from tradeoff._files import check_local
 from tradeoff._validation import check_choice, check_count, check_type
 from tradeoff.data import Sample, open_source
 from tradeoff.data.base import Kind, MissingColumnError
+from tradeoff.data.parts import open_part
 from tradeoff.embedding.embed import embed_source
 from tradeoff.embedding.schema import Schema, TypedRows, check_no_dates
 from tradeoff.exceptions import InvalidInputError
@@ -25,6 +26,7 @@ from tradeoff.samples import Side
 
 if TYPE_CHECKING:
     from tradeoff.data.base import Source
+    from tradeoff.data.parts import Part
     from tradeoff.embedding.embed import Embedded
     from tradeoff.features import Encoder
     from tradeoff.settings import EmbedSettings
@@ -38,6 +40,7 @@ __all__ = [
     "identity_of",
     "open_as_set",
     "open_generated",
+    "open_part_as_set",
     "open_samples",
     "schema_warnings",
     "side_of",
@@ -107,8 +110,20 @@ def open_samples(value: Any, name: str, settings: EmbedSettings) -> Source:
 
 def open_as_set(value: Any, name: str, settings: EmbedSettings) -> Source:
     """A source, read as settings say; of a table with a schema, rows of the kinds that it names."""
+    return _typed(open_source(value, name=name, **_fields(settings)), name, settings)
+
+
+def open_part_as_set(part: Part, settings: EmbedSettings) -> Source:
+    """The same for a part of a source."""
+    return _typed(open_part(part, **_fields(settings)), str(part), settings)
+
+
+def _fields(settings: EmbedSettings) -> dict[str, Any]:
     kind: Kind | None = settings.kind if settings.schema is None else "table"
-    source = open_source(value, name=name, kind=kind, column=settings.column, label=settings.label)
+    return {"kind": kind, "column": settings.column, "label": settings.label}
+
+
+def _typed(source: Source, name: str, settings: EmbedSettings) -> Source:
     if settings.schema is None:
         return source
     return TypedRows(source, Schema.of(settings.schema), name, settings.label)

@@ -7,14 +7,16 @@ metrics measure it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from tradeoff._extras import import_extra
-from tradeoff._files import check_local, check_outputs, working_folder
+from tradeoff._files import check_outputs
 from tradeoff._progress import Step, expect, step, whole_run
 from tradeoff._registry import suggestion
+from tradeoff._remote import Place, place_of
 from tradeoff._sides import Sides
 from tradeoff._validation import (
     check_choice,
@@ -26,9 +28,11 @@ from tradeoff._validation import (
 )
 from tradeoff.counting.run import CountedRun, count_files, count_pair
 from tradeoff.counting.shards import ShardReader
+from tradeoff.counting.workplace import working_place
 from tradeoff.curves.diagnosis import CONTROL_STEPS
 from tradeoff.curves.folds import Split
 from tradeoff.data.open import samples_of
+from tradeoff.data.parts import first_file
 from tradeoff.embedding.embed import embedding_steps
 from tradeoff.embedding.files import embed_files
 from tradeoff.embedding.forms import form_warnings
@@ -37,6 +41,7 @@ from tradeoff.embedding.sources import (
     embed_with,
     encoder_for,
     identity_of,
+    open_as_set,
     open_generated,
     open_samples,
     schema_warnings,
@@ -121,8 +126,8 @@ def evaluate(
             "local" for processes on this machine, "ray" for a cluster that is started here, or a
             :class:`~tradeoff.engines.LocalEngine` or :class:`~tradeoff.engines.RayEngine`. If not
             given, all features are held in memory.
-        ledger: Folder in which an engine keeps what was counted, so that an interrupted run goes
-            on, and more files can be added later.
+        ledger: Folder in which an engine keeps features and counts, so that an interrupted run goes
+            on, and more files can be added later; a path, or an address in object storage.
         progress: Whether to show progress lines.
         **settings: Settings of the evaluation.
 
@@ -224,14 +229,13 @@ def _evaluate_files(
         )
     both = Sides(*map(_address, ("real", "generated"), (real, generated)))
     if ledger is not None:
-        place = check_local("ledger", ledger)
-        check_outputs([place / "counts.ledger"], inputs=both, overwrite=True)
+        _check_ledger(place_of(ledger), both)
     sources = both.map(lambda address: _source_of(address, settings))
     kinds = {"features" if source is None else source.kind for source in sources}
     if len(kinds) > 1:
         found = " and ".join(sorted(kinds))
         raise InvalidInputError(f"Both sides must hold the same kind of samples. Got {found}.")
-    with working_folder(ledger) as place:
+    with working_place(ledger) as place:
         broken: dict[str, tuple[Broken, ...]] = {"real": (), "generated": ()}
         reader = ShardReader(settings.column, settings.label)
         embeds = [] if sources.real is None else ["embedding"]
@@ -268,6 +272,19 @@ def _evaluate_files(
         return assemble_counted(context, state)
 
 
+def _check_ledger(place: Place, inputs: Sequence[str]) -> None:
+    """Nothing is written into an input."""
+    if isinstance(place, Path):
+        check_outputs([place / "counts.ledger"], inputs=inputs, overwrite=True)
+        return
+    for given in inputs:
+        if f"{place}/".startswith(f"{given.rstrip('/')}/"):
+            raise InvalidInputError(
+                f"`{place}` would be written over or into the input `{given}`: choose another "
+                "place."
+            )
+
+
 def _counted_run(settings: Settings, encoder: Mapping[str, str]) -> CountedRun:
     """What is counted with a frozen rule."""
     columns = {"column": settings.column or "", "label": settings.label or ""}
@@ -290,8 +307,10 @@ def _address(name: str, value: Any) -> str:
 
 def _source_of(address: str, settings: Settings) -> Source | None:
     """The source of samples that are to be embedded; None for features in Parquet files."""
-    if "://" in address or "*" in address:
-        return None
+    first = first_file(address)
+    with suppress(InvalidInputError):  # a damaged file is told of below
+        if first is not None and open_as_set(first, address, settings).kind == "features":
+            return None  # of which there may be thousands of files
     source = open_samples(address, address, settings)
     return None if source.kind == "features" else source
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tradeoff._remote import Remote, place_of
 from tradeoff._sides import Sides
 from tradeoff.data import Sample, open_source
 from tradeoff.data.answers import ANSWER_SUFFIXES, Answers, has_answers
@@ -73,7 +74,12 @@ def prompts_by_id(value: Any, source: Source, name: str, settings: Settings) -> 
             "only once: pass a list."
         )
     if isinstance(source, ImageFolder):
-        found = _beside(Path(source.path), settings.prompt)
+        if isinstance(place_of(source.path), Remote):
+            raise InvalidInputError(
+                f"`{name}` must be on this machine for the prompts of single images: copy it, or "
+                "keep images and prompts in Parquet."
+            )
+        found = _beside(Path(str(source.path)), settings.prompt)
         found = _folders(source) if found is None and settings.prompt == "label" else found or {}
     else:
         if not isinstance(source, Answers):
@@ -100,7 +106,7 @@ def prompts_by_id(value: Any, source: Source, name: str, settings: Settings) -> 
 
 def _folders(source: ImageFolder) -> dict[str, str]:
     """Subfolders as prompts, without reading images."""
-    root = Path(source.path)
+    root = Path(str(source.path))
     names = (one.relative_to(root) for one in source.entries() if isinstance(one, Path))
     return {one.as_posix(): one.parent.as_posix() for one in names}
 
