@@ -28,6 +28,7 @@ MODULES = (
     "tradeoff.sampling",
     "tradeoff.training",
     "tradeoff.tracking",
+    "tradeoff.integrations.loggers",
     "tradeoff.integrations.torchmetrics",
     "tradeoff.integrations.lightning",
     "tradeoff.metrics.neighbors",

@@ -29,6 +29,7 @@ PUBLIC_MODULES = (
     "tradeoff.features",
     "tradeoff.inference",
     "tradeoff.integrations",
+    "tradeoff.integrations.loggers",
     "tradeoff.metrics",
     "tradeoff.metrics.moments",
     "tradeoff.metrics.neighbors",

@@ -146,7 +146,7 @@ def test_a_family_in_lightning(tmp_path):
     from tradeoff.integrations.lightning import TradeoffCallback
 
     data = torch.utils.data.DataLoader(torch.tensor(REAL, dtype=torch.float32), batch_size=100)
-    callback = TradeoffCallback(real=REAL, generate=lambda _: FAR, metrics=("toy",))
+    callback = TradeoffCallback(real=REAL, generate=lambda _: FAR, metrics=("toy",), workers=0)
     trainer = pl.Trainer(
         max_epochs=1,
         accelerator="cpu",

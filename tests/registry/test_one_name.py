@@ -83,6 +83,7 @@ def test_integrations_give_the_same_numbers(result):
     metric.update(torch.from_numpy(OTHER), real=False)
     assert tuple(metric.compute()) == LOGGED["metrics"]
     callback = TradeoffCallback(real=REAL, generate=lambda _: OTHER, estimator="gaussians")
-    last = evaluate_sources(callback.reference, OTHER, callback.settings, progress=False)
+    tracker = callback.tracker
+    last = evaluate_sources(tracker.reference, OTHER, tracker.settings, progress=False)
     for found in (metric.last, last):
         assert values(found) == {key: result[key].value for key in LOGGED["metrics"]}

@@ -1,27 +1,19 @@
-"""The same numbers inside other frameworks: a torchmetrics metric and a Lightning callback.
+"""The same numbers inside other frameworks: a metric, callbacks and loggers.
 
-Each lives in the module named after its framework, `tradeoff.integrations.torchmetrics` and
-`tradeoff.integrations.lightning`, which needs the extra of that name.
+Each lives in the module named after its framework, `tradeoff.integrations.torchmetrics`,
+`tradeoff.integrations.lightning` and `tradeoff.integrations.transformers`, which needs the extra of
+that name. `tradeoff.integrations.loggers` needs nothing but the writer or run that it is given.
 """
 
 from typing import Any
 
+from tradeoff.tracking.tracker import METRICS
+
 __all__: list[str] = []
 
-LOGGED: dict[str, Any] = {
-    "metrics": (
-        "curve.precision",
-        "curve.recall",
-        "curve.overlap",
-        "curve.f_score",
-        "knn.precision",
-        "knn.recall",
-        "knn.density",
-        "knn.coverage",
-    ),
-    "diagnose": False,
-}
-"""Settings of a training loop, which has no time for a diagnosis, unless others are chosen."""
+LOGGED: dict[str, Any] = {"metrics": METRICS, "diagnose": False}
+"""Settings of a metric in a training loop, which has no time for a diagnosis, unless others are
+chosen."""
 
 
 def logged(train: Any) -> dict[str, Any]:

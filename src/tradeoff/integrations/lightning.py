@@ -1,23 +1,28 @@
-"""The curve of a model in training, as a callback of Lightning."""
+"""A training run of Lightning that is followed, as a callback."""
 
 from __future__ import annotations
 
+import math
+import pickle
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from tradeoff._extras import import_extra
-from tradeoff._validation import check_count
-from tradeoff.evaluation import Evaluation, Reference
-from tradeoff.evaluation.pipeline import checked, evaluate_sources
-from tradeoff.integrations import logged
-from tradeoff.report import EvaluationDisplay
-from tradeoff.settings import Keywords, Settings
+from tradeoff._files import check_local
+from tradeoff._validation import check_choice, check_count
+from tradeoff.goals import Best
+from tradeoff.inference import policy
+from tradeoff.integrations.loggers import FolderLog, MlflowLog, TensorBoardLog, WandbLog
+from tradeoff.tracking import Tracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import lightning.pytorch as pl
-    import numpy.typing as npt
+
+    from tradeoff.settings import Keywords
+    from tradeoff.tracking import Log
 
 for package in ("torch", "lightning"):
     import_extra(package, extra="lightning", purpose="`TradeoffCallback`")
@@ -25,84 +30,205 @@ for package in ("torch", "lightning"):
 import torch  # noqa: E402
 from lightning.pytorch.callbacks import Callback  # noqa: E402
 
+from tradeoff.integrations.generating import undisturbed  # noqa: E402
+
 __all__ = ["TradeoffCallback"]
+
+_BEST_F_SCORE = Best("f_score")
 
 
 class TradeoffCallback(Callback):
-    """Evaluates the model every few epochs, and logs the scores and a picture of the curve.
+    """Follows a training run: a `Tracker` that measures every few epochs or steps.
 
-    Scores have the keys of :func:`~tradeoff.evaluate`, such as ``curve.recall``, after a prefix.
-    They go through Lightning to every logger, and checkpoints can monitor them: take
-    ``curve.f_score``, since precision and recall are read at a slope of their own in every epoch.
-    The picture goes to loggers with figures (TensorBoard) or images (`log_image`), and as a file
-    into the folder of the others. With several processes the first one evaluates what it has
-    generated.
+    It needs no validation loop. Samples are measured in a worker process, so training does not
+    wait. A checkpoint is written for each measured step, and only that of the best step is left;
+    its weights are in the module when training has ended. Scores, curves and the page of the best
+    step go to every logger of the trainer; ``ModelCheckpoint`` cannot monitor them, because
+    training has gone on when they are known. With several processes the first one measures what it
+    has generated.
 
     Args:
-        real: Features of validation samples, shape (n, d).
-        generate: Function from the module to features of generated samples, shape (m, d).
-        train: Features of training samples, to test whether the model copies them; `real` must be
-            other samples of the same data then.
-        every: Number of epochs from one evaluation to the next.
-        prefix: Prefix of the names under which scores are logged.
-        settings: Settings of :func:`~tradeoff.evaluate`, such as `metrics` and `k`; known losses
-            are not planted unless `diagnose` is true.
+        real: Real samples that the model is not trained on, as for
+            :class:`~tradeoff.tracking.Tracker`.
+        generate: Function from the module to generated samples. It is called in evaluation mode,
+            without gradients, and with the same seed at every step.
+        averaged: Function from the module to the network with averaged weights, which `generate`
+            gets in its place; it must be a part of the module, or its weights are not saved.
+        goal: What to choose for.
+        train: Samples on which the model is trained, to test whether it copies them.
+        every: Number of epochs or steps from one measurement to the next.
+        unit: "epoch" or "step"; a step is a batch.
+        stop: Whether training ends when the last steps are shown to be worse than the best one.
+        restore: Whether the module has the weights of the best step when training has ended.
+        folder: Folder of the checkpoint; that of the logger if not given.
+        patience: Number of worse steps in a row after which to stop.
+        workers: Number of worker processes; 0 to measure in this one.
+        settings: Settings of :func:`~tradeoff.evaluate`, such as `encoder` and `estimator`.
 
     Example:
         >>> import numpy as np
         >>> from tradeoff.integrations.lightning import TradeoffCallback
         >>> callback = TradeoffCallback(
-        ...     real=np.zeros((100, 2)), generate=lambda module: module.sample(100), every=5
+        ...     real=np.random.default_rng(0).normal(size=(1000, 2)),
+        ...     generate=lambda module: module.sample(1000),
+        ...     every=5,
         ... )
-        >>> callback.last is None
+        >>> callback.tracker.best is None
         True
     """
 
     def __init__(
         self,
         *,
-        real: npt.ArrayLike,
+        real: Any,
         generate: Callable[[Any], Any],
-        train: npt.ArrayLike | None = None,
+        averaged: Callable[[Any], Any] | None = None,
+        goal: Best = _BEST_F_SCORE,
+        train: Any = None,
         every: int = 1,
-        prefix: str = "tradeoff/",
+        unit: Literal["epoch", "step"] = "epoch",
+        stop: bool = False,
+        restore: bool = True,
+        folder: str | Path | None = None,
+        patience: int = policy.PATIENCE,
+        workers: int = 1,
         **settings: Unpack[Keywords],
     ) -> None:
-        self.settings = checked(Settings.of({**logged(train), **settings}))
-        self.reference = Reference.make(real, kind="features", progress=False)
-        self.generate, self.train = generate, train
-        self.every = check_count("every", every)
-        self.prefix = prefix
-        self.last: Evaluation | None = None
+        self.tracker = Tracker(
+            real,
+            goal=goal,
+            train=train,
+            patience=patience,
+            workers=workers,
+            discard=_delete,
+            progress=False,
+            **settings,
+        )
+        self.generate, self.averaged = generate, averaged
+        self.every, self.unit = check_count("every", every), unit
+        check_choice("unit", unit, ("epoch", "step"))
+        self.stop, self.restore = stop, restore
+        self.folder = None if folder is None else check_local("folder", folder)
+        self._batches = 0
 
-    def on_validation_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Evaluate, if it is time to."""
-        if trainer.sanity_checking or (trainer.current_epoch + 1) % self.every:
-            return
-        with torch.no_grad():
-            generated = self.generate(pl_module)
-        named: dict[str, float] = {}
-        if trainer.is_global_zero:
-            self.last = evaluate_sources(
-                self.reference, generated, self.settings, train=self.train, progress=False
+    @property
+    def best_model_path(self) -> str:
+        """The checkpoint of the best step; empty if no step is kept."""
+        return str(self.tracker.checkpoint or "")
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Say if nothing would ever run, and find the loggers."""
+        if (length := _length(trainer, self.unit)) < self.every:
+            warnings.warn(
+                f"`TradeoffCallback` will never measure: `every` is {self.every} {self.unit}s, and "
+                f"this run has {length:g}. Pass a smaller `every`, or count by the other `unit`.",
+                stacklevel=2,
             )
-            named = {self.prefix + key: score.value for key, score in self.last.scores.items()}
-            self._picture(trainer, self.last)
-        pl_module.log_dict(trainer.strategy.broadcast(named))
+        if trainer.is_global_zero:
+            self.tracker.logs = tuple(map(_log_of, trainer.loggers))
 
-    def _picture(self, trainer: pl.Trainer, evaluation: Evaluation) -> None:
-        if evaluation.curve is None:
-            return
-        name, step = f"{self.prefix}curve", trainer.global_step
-        display = EvaluationDisplay(evaluation).plot()
-        figure = display.figure_
-        for logger in trainer.loggers:
-            experiment: Any = getattr(logger, "experiment", None)
-            if hasattr(experiment, "add_figure"):
-                experiment.add_figure(name, figure, global_step=step)
-            elif hasattr(logger, "log_image"):
-                logger.log_image(key=name, images=[figure], step=step)
-            elif getattr(logger, "log_dir", None):
-                path = Path(str(logger.log_dir)) / f"{name}-{step:06d}.png"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                display.save(path)
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any
+    ) -> None:
+        """Measure, if steps are counted and it is time to."""
+        self._batches += 1
+        if self.unit == "step" and self._batches % self.every == 0:
+            self._measure(trainer, pl_module)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Measure, if epochs are counted and it is time to."""
+        if self.unit == "epoch" and (trainer.current_epoch + 1) % self.every == 0:
+            self._measure(trainer, pl_module)
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Wait for what is still measured, and give the module the weights of the best step."""
+        if trainer.is_global_zero:
+            self.tracker.finish()
+        self.tracker.checkpoint = trainer.strategy.broadcast(self.tracker.checkpoint)
+        if self.restore and self.tracker.checkpoint is not None:
+            _load(pl_module, self.tracker.checkpoint)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint keeps of the callback."""
+        return {"batches": self._batches}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on counting."""
+        self._batches = state_dict["batches"]
+
+    def _measure(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        network = pl_module if self.averaged is None else self.averaged(pl_module)
+        with undisturbed(pl_module, seed=self.tracker.settings.seed):
+            generated = self.generate(network)
+        path = self._place(trainer) / f"step={trainer.global_step}.ckpt"
+        trainer.save_checkpoint(path, weights_only=True)
+        if trainer.is_global_zero:
+            self.tracker.update(generated, step=trainer.global_step, checkpoint=path)
+        if self.stop and trainer.strategy.broadcast(self.tracker.should_stop):
+            trainer.should_stop = True
+
+    def _place(self, trainer: pl.Trainer) -> Path:
+        if self.folder is None:
+            place = Path(trainer.log_dir or trainer.default_root_dir) / "tradeoff"
+            self.folder = Path(trainer.strategy.broadcast(str(place)))
+        return self.folder
+
+
+def _length(trainer: pl.Trainer, unit: str) -> float:
+    """How many epochs or batches a run has; infinity if that is not known."""
+    epochs = math.inf if trainer.max_epochs in (None, -1) else float(trainer.max_epochs or 0)
+    batches = float(trainer.num_training_batches)
+    most = math.inf if trainer.max_steps == -1 else float(trainer.max_steps)
+    if unit == "step":
+        return min(epochs * batches, most) if batches else 0.0
+    return min(epochs, math.ceil(most / batches)) if batches > 0 and most < math.inf else epochs
+
+
+def _delete(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
+def _load(module: pl.LightningModule, path: Path) -> None:
+    """Weights of a checkpoint that this run wrote."""
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        warnings.warn(
+            f"The module has the weights of the last step, because its hyperparameters hold more "
+            f"than numbers and texts. Those of the best step are in {path}.",
+            stacklevel=2,
+        )
+        return
+    module.load_state_dict(found["state_dict"])
+
+
+def _log_of(logger: Any) -> Log:
+    """Where a logger of Lightning shows steps."""
+    experiment = logger.experiment
+    if hasattr(experiment, "add_figure"):
+        return TensorBoardLog(experiment)
+    if hasattr(experiment, "define_metric"):
+        return WandbLog(experiment)
+    if hasattr(experiment, "log_figure"):
+        return MlflowLog(experiment, logger.run_id)
+    return _Other(logger)
+
+
+class _Other(FolderLog):
+    """Numbers in the logger, pictures and the page in its folder."""
+
+    prefix = "tradeoff/"
+
+    def __init__(self, logger: Any) -> None:
+        super().__init__(logger.log_dir or ".")
+        self.logger = logger
+
+    def scalars(self, values: Mapping[str, float], step: int) -> None:
+        """Log metrics."""
+        self.logger.log_metrics(dict(values), step)
+        self.logger.save()
+
+    def figure(self, name: str, figure: Any, step: int) -> None:
+        """Write a picture."""
+        (self.folder / name).parent.mkdir(exist_ok=True)
+        super().figure(name, figure, step)
