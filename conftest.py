@@ -28,7 +28,7 @@ collect_ignore_glob = ["docs/tutorials/*", "tests/known/*"]
 
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],
-    patterns=["README.md", "CONTRIBUTING.md", "docs/*.md", "docs/howto/*.md"],
+    patterns=["README.md", "CONTRIBUTING.md", "docs/*.md"],
     excludes=["docs/_build/**"],
 ).pytest()
 

@@ -6,7 +6,6 @@ the checkout and without a network.
 """
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -14,31 +13,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.guides import differences, transcript
 from benchmarks.scenarios import cifar_models
 from tests.known.scenarios import write_folder
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "quickstart.md")
-RELATIVE, ABSOLUTE = 0.1, 0.01  # other processors round otherwise
-NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e-?\d+)?")
-
-
-def transcript(page: Path) -> list[tuple[list[str], str]]:
-    """Commands of the page that begin with `tradeoff`, and what they print."""
-    blocks = re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL)
-    steps = [step for block in blocks for step in re.split(r"^\$ ", block, flags=re.MULTILINE)]
-    found = [step.partition("\n") for step in steps if step.startswith("tradeoff ")]
-    return [(shlex.split(command), output.strip()) for command, _, output in found]
-
-
-def values(text: str) -> list[float]:
-    """All numbers of a text."""
-    return [float(number.replace(",", "")) for number in NUMBER.findall(text)]
-
-
-def words(text: str) -> list[str]:
-    """Everything else, however lines are broken."""
-    return NUMBER.sub("#", text).split()
 
 
 def without_network() -> list[str]:
@@ -93,9 +73,7 @@ with tempfile.TemporaryDirectory() as name:
         shown = done.stdout.strip()
         if not expected:
             continue
-        assert words(shown) == words(expected), "the page prints other words"
-        for one, other in zip(values(shown), values(expected), strict=True):
-            assert abs(one - other) <= RELATIVE * abs(other) + ABSOLUTE, (one, other)
+        assert not (found := differences(shown, expected)), f"the page shows other output: {found}"
     named = ["--limit", "60", "--metrics", "copies"]
     done = run(["tradeoff", "evaluate", "photos", "samples", *named], folder)  # without --encoder
     assert "warning: the encoder is efficientnet-lite0, because" in done.stdout, "no word of it"

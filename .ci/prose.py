@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/howto/*.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md")
 TUTORIALS = "docs/tutorials/*.py"
 IGNORED = {
     "typography.": "straight quotes and three dots are what Sphinx turns into typographic ones",

@@ -59,12 +59,11 @@ HERE = {
         "0.7": "a bar, also in the benchmark",
         "0.55": "a bar, also in the benchmark",
     },
-    "copies.md": {
+    "memorization.md": {
         "0.32.0": "a version of another package",
         "0.01": "the level of a test, also in the benchmark",
         "1%": "a share of copies that was planted",
     },
-    "prompts.md": {"20%": "how the samples were made", "0.7": "a temperature that was set"},
     "knobs.md": {"1.0": "a temperature of the tutorial"},
     "papers.md": {
         "60%": "how the samples were made",
@@ -72,36 +71,24 @@ HERE = {
         "0.6": "how the samples were made",
         "0.5": "half of a symmetric distribution",
     },
-    "stopping.md": {"0.6": "an example of a bar"},
+    "decide.md": {"0.6": "an example of a bar"},
     "choosing.md": {
-        "0.9": "an example of a share",
-        "0.02": "two standard errors of that share",
-        "0.01": "two standard errors of that share",
         "20%": "a fault that was planted",
         "50%": "a fault that was planted",
     },
-    "curves.md": {
-        "20%": "the example above it",
-        "0.383": "a closed form",
-        "0.02": "the standard error at that size",
-    },
-    "estimates.md": {"31%": "an example"},
-    "intervals.md": {
+    "estimates.md": {
+        "31%": "an example",
         "0.2": "how the samples were made",
         "0.5": "how the samples were made",
     },
+    "metrics.md": {"0.1": "asserted in tests/neighbors", "0.38": "a closed form"},
+    "report.md": {"0.71": "an example of a value", "0.74": "an example of a limit"},
+    "prompts.md": {"30%": "how the samples were made", "0.7": "a temperature that was set"},
     "meaning.md": {
         "0.75": "the example above it",
         "0.15": "the example above it",
-        "0.6": "the example above it",
         "0.1": "the example above it",
     },
-    "after-the-verdict.md": {
-        "0.71": "an example of a value",
-        "0.75": "an example of a limit",
-        "25%": "what is left of it",
-    },
-    "neighbors.md": {"0.1": "asserted in tests/neighbors", "0.38": "a closed form"},
     "sampling.md": {
         "92.5": "figures of the paper",
         "89.9": "figures of the paper",
@@ -110,7 +97,6 @@ HERE = {
         "2.5": "a budget",
     },
     "sanity.md": {
-        "0.02": "20 over 1,000",
         "0.05": "a rule of the checks",
         "0.26": "values in the record of the checks, which are lists",
         "0.28": "values in the record of the checks, which are lists",
@@ -120,7 +106,10 @@ HERE = {
         "0.1": "a rule of the checks",
         "0.95": "a rule of the checks",
     },
-    "theory.md": {"0.97": "a remark with its size, about a method that is not recommended"},
+    "theory.md": {
+        "0.97": "a remark with its size, about a method that is not recommended",
+        "0.383": "a closed form",
+    },
     "training.md": {
         "3.5": "a constant of published code",
         "99.5%": "the table below it",
@@ -161,14 +150,13 @@ def prose(text):
 
 
 def pages():
-    found = [*DOCS.glob("*.md"), *(DOCS / "howto").glob("*.md")]
-    return sorted(page for page in found if page.name not in FREE)
+    return sorted(page for page in DOCS.glob("*.md") if page.name not in FREE)
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_figures_of_a_page_have_a_source(page):
     allowed = EVERYWHERE.keys() | HERE.get(page.name, {}).keys()
-    if page.name in ("quickstart.md", "index.md", "intervals.md"):
+    if page.name in ("quickstart.md", "index.md", "report.md"):
         allowed |= set(NUMBER.findall(TRANSCRIPT))
     found = set(NUMBER.findall(prose(page.read_text(encoding="utf-8")))) - allowed
     assert not found, "use the role `record`, or say in HERE where these come from"
@@ -209,8 +197,7 @@ def test_all_figures_of_the_readme_are_compared():
 
 def test_lists_have_no_entry_that_nothing_uses():
     for name, figures in HERE.items():
-        places = (ROOT, DOCS / "howto") if name == "README.md" else (DOCS, DOCS / "howto")
-        place = next(folder / name for folder in places if (folder / name).exists())
+        place = (ROOT if name == "README.md" else DOCS) / name
         unused = figures.keys() - set(NUMBER.findall(prose(place.read_text(encoding="utf-8"))))
         assert not unused, f"{name}: {unused}"
 

@@ -113,5 +113,5 @@ for name, evaluation in both.evaluations.items():
 # would have been found. A model that "depends on its training set" is closer to it than to new data, as
 # every model is that was fitted to few samples, but is not shown to copy.
 #
-# None of this is a guarantee of privacy. [Copied or learned?](../copies.md) says what the test shows
+# None of this is a guarantee of privacy. [Copied or learned?](../memorization.md) says what the test shows
 # and what it does not.

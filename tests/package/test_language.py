@@ -12,7 +12,6 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "docs" / "howto").glob("*.md")),
     *sorted((ROOT / "docs" / "api").glob("*.md")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.py")),
 ]

@@ -14,6 +14,8 @@ pytest.importorskip("playwright.sync_api")
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]  # the API pages import all of the package
 
+from tests.package.test_pages import SEARCHED  # noqa: E402
+
 ROOT = Path(__file__).parents[2]
 WIDTHS = (390, 1280)  # a phone and a desktop
 NOT_WRITTEN_BY_US = {"genindex.html", "py-modindex.html", "search.html"}
@@ -120,3 +122,16 @@ def test_pages_ask_for_nothing_render_formulas_and_fit(browser, site):
             wrong[path.relative_to(site).as_posix()] = (problems, heard)
     assert wrong == {}
     assert formulas > 300
+
+
+@pytest.mark.parametrize(("query", "page"), SEARCHED.items())
+def test_search_finds_the_page_first(browser, site, query, page):
+    found = browser.new_page()
+    found.goto(f"{(site / 'search.html').as_uri()}?q={query}")
+    found.wait_for_selector("#search-results li a")
+    found.wait_for_function(
+        "!document.querySelector('#search-progress')?.textContent.endsWith('.')"
+    )
+    first = found.locator("#search-results li a").first.get_attribute("href")
+    found.close()
+    assert Path(urlsplit(first).path).stem == page
