@@ -24,7 +24,12 @@ from threadpoolctl import threadpool_limits
 
 from tradeoff._extras import import_extra
 from tradeoff._validation import check_count
-from tradeoff.exceptions import InvalidInputError, UnreadableError, first_line
+from tradeoff.exceptions import (
+    InvalidInputError,
+    UnavailableError,
+    UnreadableError,
+    first_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,9 +52,12 @@ class Failure:
 
     Args:
         sentence: What went wrong.
+        lies_outside: Whether the cause is not the data but a server or a network, so that the same
+            task may work later.
     """
 
     sentence: str
+    lies_outside: bool = False
 
 
 class Engine(Protocol):
@@ -73,6 +81,8 @@ def _attempt(task: Task, shared: Any, item: Any) -> Any:
             return task(shared, item)
     except (UnreadableError, InvalidInputError) as error:
         return Failure(str(error))
+    except UnavailableError as error:
+        return Failure(str(error), lies_outside=True)
 
 
 _shared: Any = None
@@ -274,18 +284,21 @@ class RayEngine:
         address: Address of a running cluster, or "auto"; a new one is started if None.
         workers: Number of tasks at a time; as many as the cluster has cores if None.
         gpus: GPUs of each task, which may be a fraction.
+        cpus: Cores of each task; with several, as many threads decode samples while the network
+            runs.
 
     Example:
         A cluster that runs already, with a quarter of a GPU for each encoder:
 
         >>> from tradeoff.engines import RayEngine
         >>> RayEngine(address="auto", gpus=0.25)
-        RayEngine(address='auto', workers=None, gpus=0.25)
+        RayEngine(address='auto', workers=None, gpus=0.25, cpus=1)
     """
 
     address: str | None = None
     workers: int | None = None
     gpus: float = 0.0
+    cpus: int = 1
 
     def connect(self) -> Any:
         """Ray, connected to the cluster; usage statistics are switched off."""
@@ -326,7 +339,7 @@ class RayEngine:
         ray = self.connect()
         workers = self._workers(ray.cluster_resources())
         common = ray.put(shared)
-        needs = {"num_cpus": 1, "num_gpus": self.gpus}
+        needs = {"num_cpus": check_count("cpus", self.cpus), "num_gpus": self.gpus}
         crew = (_Actors if stays else _Tasks)(ray, workers, common, needs)
         todo, pending = deque(range(len(items))), dict[Any, int]()
         while todo or pending:
@@ -346,8 +359,13 @@ class RayEngine:
                 yield pending.pop(ready), result
 
     def _workers(self, resources: Mapping[str, float]) -> int:
-        """How many tasks the cluster can run at a time, with a core and their GPUs each."""
-        cores, gpus = int(resources.get("CPU", 1)), resources.get("GPU", 0.0)
+        """How many tasks the cluster can run at a time, with their cores and GPUs each."""
+        cores, gpus = int(resources.get("CPU", 1)) // self.cpus, resources.get("GPU", 0.0)
+        if not cores:
+            raise InvalidInputError(
+                f"Each task must find its cores in the cluster, {self.cpus}. The cluster has "
+                f"{resources.get('CPU', 1):g}: pass fewer `cpus`."
+            )
         if self.gpus > gpus:
             raise InvalidInputError(
                 f"Each task must find its GPUs in the cluster, {self.gpus:g}. The cluster has "

@@ -184,6 +184,15 @@ def test_as_many_actors_as_the_cluster_can_run(cluster, gpus, workers):
 
 @pytest.mark.slow
 @pytest.mark.ray
+def test_a_task_may_have_several_cores(cluster):
+    found = dict(RayEngine(cpus=2).run(slow_echo, None, range(8), stays=True))
+    assert len({process for process, _ in found.values()}) == 2
+    with pytest.raises(InvalidInputError, match="The cluster has 4: pass fewer `cpus`"):
+        list(RayEngine(cpus=5).run(echo, None, [1]))
+
+
+@pytest.mark.slow
+@pytest.mark.ray
 def test_more_gpus_than_the_cluster_has_are_refused(cluster):
     with pytest.raises(InvalidInputError, match="The cluster has 1: pass gpus=0"):
         list(RayEngine(gpus=2).run(echo, None, [1]))

@@ -415,7 +415,7 @@ def test_the_doctor_names_what_works(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     shown = tradeoff("doctor")
     assert shown.exit_code == 0
-    assert "efficientnet-lite0\tworks, 1280 features, weights" in shown.stdout
+    assert "efficientnet-lite0\tworks in ONNX Runtime, 1280 features, weights" in shown.stdout
     assert "all-minilm-l6-v2\tworks, 384 features, weights" in shown.stdout
     assert "facebook/dinov2-base (default)\tcannot be fetched" in shown.stdout
     assert "device\tcpu" in shown.stdout

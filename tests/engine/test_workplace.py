@@ -175,6 +175,25 @@ def test_a_run_from_and_to_object_storage_goes_on_where_it_stopped(texts, storag
     evaluate(**texts, engine=engine, ledger=RUN, **OPTIONS)
 
 
+def test_a_failing_server_stops_the_run_and_leaves_no_file_out(texts, monkeypatch):
+    from fsspec.implementations.memory import MemoryFile
+
+    read = MemoryFile.read
+
+    def failing(file, size=-1):
+        if "features" in file.path:
+            raise ConnectionResetError("the server hung up")
+        return read(file, size)
+
+    wanted = evaluate(**texts, engine=LocalEngine(1), **OPTIONS)
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryFile, "read", failing)
+        with pytest.raises(UnavailableError, match="cannot be read now: the server hung up"):
+            evaluate(**texts, engine=LocalEngine(1), ledger=RUN, **OPTIONS)
+    again = evaluate(**texts, engine=LocalEngine(1), ledger=RUN, **OPTIONS)
+    assert again.to_json() == wanted.to_json()
+
+
 def test_features_are_the_same_bytes_on_disk_and_in_storage(texts, storage, tmp_path):
     evaluate(**texts, engine=LocalEngine(1), ledger=RUN, **OPTIONS)
     evaluate(**texts, engine=LocalEngine(1), ledger=tmp_path / "run", **OPTIONS)

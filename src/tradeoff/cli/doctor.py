@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from tradeoff._text import printable
 from tradeoff.exceptions import TradeoffError
 
 if TYPE_CHECKING:
@@ -12,8 +15,20 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
-def run() -> None:
+def run(
+    *,
+    gpu: Annotated[
+        bool,
+        typer.Option(
+            "--gpu",
+            help="Compare features on the GPU with those on the CPU, and measure its speed.",
+        ),
+    ] = False,
+) -> None:
     """Show what is installed and what works here."""
+    if gpu:
+        _check_gpu()
+        return
     from tradeoff.cli.output import print_table
     from tradeoff.features.hub_files import hub_state
     from tradeoff.features.registry import DEFAULTS, ENCODERS
@@ -29,6 +44,16 @@ def run() -> None:
         except TradeoffError as error:
             rows.append((f"{name} (default)", str(error)))
     print_table(("component", "status"), rows)
+
+
+def _check_gpu() -> None:
+    from tradeoff.embedding.device_check import check_device, find_gpu
+    from tradeoff.provenance import software_versions
+
+    device = find_gpu()
+    typer.echo(f"tradeoff: {software_versions()['tradeoff']}")
+    for name, found in check_device(device):  # each line as soon as it is known
+        typer.echo(printable(f"{name}: {found}"))
 
 
 def _device() -> str:

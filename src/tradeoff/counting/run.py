@@ -21,7 +21,7 @@ from tradeoff.counting.state import CountingState
 from tradeoff.counting.workplace import load_plan, open_ledger, save_plan
 from tradeoff.data.base import Broken
 from tradeoff.engines import Engine, Failure
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, TradeoffError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,7 +125,7 @@ def count_files(
         for i, result in track(tasks, "counting", total=len(todo), progress=progress):
             if not isinstance(result, Failure):
                 ledger.add(_name(todo[i]), result)
-            elif skips:
+            elif skips and not result.lies_outside:
                 failures[todo[i][0]].append(Broken(todo[i][1].uri, result.sentence))
             else:
                 kept = f" What was counted is kept in `{folder}`." * keeps
@@ -137,9 +137,11 @@ def count_files(
     return state, unread
 
 
-def _stopped(item: tuple[str, Shard], failure: Failure, kept: str = "") -> InvalidInputError:
+def _stopped(item: tuple[str, Shard], failure: Failure, kept: str = "") -> TradeoffError:
     """What ends a run; the sentence of a worker that died does not name its file."""
     uri, sentence = item[1].uri, failure.sentence
+    if failure.lies_outside:
+        return UnavailableError(f"{sentence}{kept}")
     named = sentence if uri in sentence else f"`{uri}` was not counted: {sentence}"
     return InvalidInputError(
         f'{named} Repair it and run again, or pass broken="skip" (--broken skip).{kept}'
@@ -200,7 +202,7 @@ def _plan_of(
         if not isinstance(result, Failure):
             side, shard = shards[i]
             chosen[side].append((shard, result))
-        elif not skips:
+        elif not skips or result.lies_outside:
             raise _stopped(shards[i], result)
     both = Sides(*(_of_same_columns(side, parts, not skips) for side, parts in chosen.items()))
     check_same_columns(**{side: part[1].shape[1] for side, part in both._asdict().items()})

@@ -101,6 +101,8 @@ class ShardReader:
             yield from self._read(shard)
         except (InvalidInputError, UnreadableError) as error:
             raise UnreadableError(f"`{shard.uri}` cannot be used: {error}") from None
+        except UnavailableError:
+            raise
         except Exception as error:  # of Arrow's and of file systems' own kinds
             raise UnreadableError(f"`{shard.uri}` cannot be read: {reason(error)}.") from None
 

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from tradeoff.features.base import Encoder
     from tradeoff.features.store import Shelf
 
-__all__ = ["Chunk", "Lane", "Prepared", "in_background", "prepare_chunks"]
+__all__ = ["THREADS", "Chunk", "Lane", "Prepared", "in_background", "prepare_chunks"]
 
 _CHUNK: dict[Kind, int] = {"image": 64, "text": 512, "table": 512, "features": 512}
 _CHUNK_BYTES = 64 * 1024 * 1024 * 3  # that many images of one megapixel are a whole chunk
 _AHEAD = 2
-_THREADS = 2
-_IN_FLIGHT = 2 * _THREADS
+THREADS = 2
+"""Threads that decode samples, unless it is said otherwise."""
+_IN_FLIGHT = 2  # samples that wait for each thread
 _IN_FLIGHT_BYTES = 64 * 2**20
 _NICENESS = 5
 T = TypeVar("T")
@@ -80,7 +81,9 @@ class Chunk:
         return len(self.items) >= most or not fits
 
 
-def prepare_chunks(items: Iterator[Sample | Broken], lanes: Sequence[Lane]) -> Iterator[Chunk]:
+def prepare_chunks(
+    items: Iterator[Sample | Broken], lanes: Sequence[Lane], threads: int = THREADS
+) -> Iterator[Chunk]:
     """Chunks of which all that is not on the shelf of a lane has been prepared for it."""
     keeps = any(lane.shelf is not None for lane in lanes)
 
@@ -100,8 +103,8 @@ def prepare_chunks(items: Iterator[Sample | Broken], lanes: Sequence[Lane]) -> I
         return Prepared(item.id, b"", item.label, digest, ready)
 
     chunk = Chunk()
-    with ThreadPoolExecutor(_THREADS, initializer=_step_back) as pool:
-        for item in _in_order(pool, prepare, items):
+    with ThreadPoolExecutor(threads, initializer=_step_back) as pool:
+        for item in _in_order(pool, prepare, items, _IN_FLIGHT * threads):
             chunk.add(item)
             if chunk.is_full(_CHUNK[lanes[0].encoder.kind]):
                 yield chunk
@@ -114,13 +117,14 @@ def _in_order(
     pool: ThreadPoolExecutor,
     prepare: Callable[[Sample | Broken], Prepared | Broken],
     items: Iterator[Sample | Broken],
+    in_flight: int,
 ) -> Iterator[Prepared | Broken]:
     """Results in the order of the items, of which few and not many bytes are in flight."""
     waiting: deque[tuple[int, Future[Prepared | Broken]]] = deque()
     held = 0
     for item in items:
         size = 0 if isinstance(item, Broken) else _size(item.content)
-        while waiting and (len(waiting) >= _IN_FLIGHT or held + size > _IN_FLIGHT_BYTES):
+        while waiting and (len(waiting) >= in_flight or held + size > _IN_FLIGHT_BYTES):
             done, future = waiting.popleft()
             held -= done
             yield future.result()

@@ -16,7 +16,7 @@ from tradeoff._progress import Step, track
 from tradeoff._result import Result
 from tradeoff._validation import check_choice, check_count, check_features
 from tradeoff.data.base import Broken
-from tradeoff.embedding.chunks import Chunk, Lane, Prepared, in_background, prepare_chunks
+from tradeoff.embedding.chunks import THREADS, Chunk, Lane, Prepared, in_background, prepare_chunks
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.features.plain import Identity
 from tradeoff.features.views import parts_of
@@ -73,6 +73,7 @@ def embed_source(
     limit: int | None = None,
     broken: Literal["skip", "stop"] = "skip",
     seed: int = 0,
+    threads: int = THREADS,
     progress: bool = True,
 ) -> Embedded:
     """Embed all samples of a source, batch by batch; nothing but features is kept.
@@ -91,6 +92,7 @@ def embed_source(
         broken: Whether items that cannot be read are skipped, and named in the result, or end
             the run.
         seed: Seed of that choice.
+        threads: Number of threads that decode samples ahead of the network.
         progress: False silences the progress line.
 
     Example:
@@ -119,7 +121,7 @@ def embed_source(
         for lane in lanes:
             if lane.shelf is not None:
                 opened.enter_context(lane.shelf)
-        chunks = in_background(prepare_chunks(_only_chosen(source, chosen), lanes))
+        chunks = in_background(prepare_chunks(_only_chosen(source, chosen), lanes, threads))
         with closing(chunks):
             for chunk in track(
                 chunks,

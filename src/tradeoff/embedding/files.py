@@ -16,11 +16,12 @@ from tradeoff._remote import Place, Remote, place_of, write_whole
 from tradeoff._sides import Sides
 from tradeoff.data.base import Broken
 from tradeoff.data.parts import list_parts
+from tradeoff.embedding.chunks import THREADS
 from tradeoff.embedding.embed import embed_source
 from tradeoff.embedding.schema import Schema
 from tradeoff.embedding.sources import identity_of, open_part_as_set
-from tradeoff.engines import Engine, Failure
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.engines import Engine, Failure, RayEngine
+from tradeoff.exceptions import InvalidInputError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +61,9 @@ def embed_files(
         for part, target in _unfinished(list_parts(address), folder, identity_of(embedder))
     ]
     schema = None if settings.schema is None else Schema.of(settings.schema).to_dict()
-    shared = (embedder, replace(settings, store=None, schema=schema))  # of no place of this machine
+    settings = replace(settings, store=None, schema=schema)  # of no place of this machine
+    threads = max(THREADS, engine.cpus) if isinstance(engine, RayEngine) else THREADS
+    shared = (embedder, settings, threads)
     for i, result in track(
         engine.run(embed_part, shared, todo, stays=True),
         "embedding",
@@ -68,7 +71,8 @@ def embed_files(
         progress=progress,
     ):
         if isinstance(result, Failure):
-            raise InvalidInputError(f"`{todo[i][0]}` cannot be embedded: {result.sentence}")
+            kind = UnavailableError if result.lies_outside else InvalidInputError
+            raise kind(f"`{todo[i][0]}` cannot be embedded: {result.sentence}")
     broken = {
         side: tuple(
             Broken(*item)
@@ -124,14 +128,16 @@ def _hash(text: str) -> str:
     return blake2b(text.encode(), digest_size=6).hexdigest()
 
 
-def embed_part(shared: tuple[Any, EmbedSettings], item: tuple[Part, str]) -> int:
+def embed_part(shared: tuple[Any, EmbedSettings, int], item: tuple[Part, str]) -> int:
     """A task: features of the samples of a file, written to another file; their number."""
     arrow = import_extra("pyarrow", extra="images", purpose="Writing features")
     parquet = import_extra("pyarrow.parquet", extra="images", purpose="Writing features")
-    embedder, settings = shared
+    embedder, settings, threads = shared
     part, target = item
     source = open_part_as_set(part, settings)
-    found = embed_source(source, embedder, name=str(part), broken=settings.broken, progress=False)
+    found = embed_source(
+        source, embedder, name=str(part), broken=settings.broken, threads=threads, progress=False
+    )
     columns = found.features.shape[1]
     features = arrow.FixedSizeListArray.from_arrays(
         arrow.array(found.features.astype("float32").ravel()), columns
