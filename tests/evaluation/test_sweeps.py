@@ -230,3 +230,37 @@ def test_copies_of_the_training_set_are_told_for_each_value(tmp_path):
     done = tradeoff("sweep", *given, "--estimator", "gaussians")
     assert done.exit_code == 0
     assert "0.5: Copies: at least " in " ".join(done.stdout.split())
+
+
+@pytest.mark.slow
+def test_values_that_collapse_are_rows_with_a_reason(real):
+    """Ten values, of which three collapse, each in its way, and one raises."""
+    rng = np.random.default_rng(5)
+    ways = {
+        0.0: lambda n: np.zeros((n, 1)),
+        0.001: lambda n: np.full((n, 1), np.nan),
+        0.01: lambda n: np.zeros((0, 1)),
+        9.0: lambda n: 1 / 0,
+    }
+
+    def generate(scale, n):
+        return ways[scale](n) if scale in ways else rng.normal(0, scale, (n, 1))
+
+    values = (0.0, 0.001, 0.01, 0.3, 0.6, 1.0, 2.0, 3.0, 9.0, 4.0)
+    found = sweep(real=real, generate=generate, values=values, n=1500, **OPTIONS)
+    assert found.best == "1.0"
+    assert [point.value for point in found.points] == ["0.3", "0.6", "1.0", "2.0", "3.0", "4.0"]
+    assert set(found.failed) == {"0.0", "0.001", "0.01", "9.0"}
+    assert "must hold more distinct samples" in found.failed["0.0"]
+    assert found.failed["9.0"] == "`generate` raised ZeroDivisionError: division by zero."
+    assert "Not measured: " in " ".join(found.sentences)
+    for value, reason in found.failed.items():
+        (row,) = [line for line in str(found).splitlines() if line.strip().startswith(f"{value} ")]
+        assert "not measured" in row
+        assert reason.split(":")[0] in str(found).replace("\n  ", " ")
+    assert Sweep.from_json(found.to_json()).failed == found.failed
+
+
+def test_a_sweep_of_which_nothing_is_left_says_why(real):
+    with pytest.raises(InvalidInputError, match="Fewer than two values can be measured. 1: `1` "):
+        sweep(real=real, generated={1: np.empty((0, 1)), 2: real[:500]}, **OPTIONS)

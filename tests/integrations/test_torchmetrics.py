@@ -135,3 +135,34 @@ def test_a_training_set_is_tested_for_copies():
     found = metric.compute()
     assert found["copies.owed_to_training"] > 0.9
     assert metric.last.training.state == "copies"
+
+
+@pytest.mark.slow
+def test_an_encoder_by_its_name_and_batches_of_any_form():
+    pytest.importorskip("efficientnet_lite_pytorch")
+    rng = np.random.default_rng(0)
+    pixels = torch.tensor(rng.integers(0, 256, (60, 3, 16, 16)), dtype=torch.uint8)
+    metric = TradeoffMetric(encoder="efficientnet-lite0", metrics="knn", k=3)
+    metric.update(pixels[:30], real=True)
+    metric.update(pixels[30:].float() / 255, real=False)
+    assert metric.real[0].shape == (30, 1280)
+    found = metric.compute()
+    plain = TradeoffMetric(metrics="knn", k=3)
+    for real, part in ((True, metric.real[0]), (False, metric.generated[0])):
+        plain.update(part, real=real)
+    assert plain.compute() == found
+    assert pickle.loads(pickle.dumps(metric)).encoder == metric.encoder
+    with pytest.raises(InvalidInputError, match="Did you mean `efficientnet-lite0`"):
+        TradeoffMetric(encoder="efficientnet-lite1").update(pixels, real=True)
+
+
+@pytest.mark.filterwarnings("ignore::Warning")  # of Matplotlib about its backend
+def test_scores_are_drawn_in_the_way_of_torchmetrics():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    metric = filled(TradeoffMetric(metrics=("knn",)))
+    figure, axes = metric.plot()
+    assert figure is axes.figure
+    figure, axes = metric.plot([metric.compute(), metric.compute()])
+    assert {text.get_text() for text in axes.get_legend().get_texts()} >= {"knn.precision"}

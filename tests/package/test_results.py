@@ -75,6 +75,7 @@ from tradeoff.tables import (
     TableReport,
     Usefulness,
 )
+from tradeoff.tracking import TrackedStep
 
 pytestmark = pytest.mark.torch  # some results need it
 
@@ -234,6 +235,18 @@ MAKE = {
     "CurveInterval": lambda: estimate().interval([0.5, 1.0]),
     "Sweep": a_sweep,
     "SweepPoint": lambda: a_sweep().points[0],
+    "TrackedStep": lambda: TrackedStep(
+        step=500,
+        score=0.7,
+        f_score=0.7,
+        f_score_at_most=0.8,
+        precision=0.6,
+        precision_limits=(0.5, 0.7),
+        recall=0.8,
+        recall_limits=(0.7, 0.9),
+        knn_precision=0.9,
+        knn_recall=0.9,
+    ),
     "Above": lambda: Above("recall", 0.4, lam=2.0),
     "Below": lambda: Below("precision", 0.9),
     "Look": lambda: LOOK,

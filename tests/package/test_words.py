@@ -89,6 +89,7 @@ def test_the_two_sides_are_keywords():
             if {"real", "generated"} <= set(found) and where not in (
                 "Pair",
                 "Sides",
+                "Monitor.check",
                 "Monitor.update",
                 "compare",
                 "decide",

@@ -119,6 +119,7 @@ def test_the_same_seed_gives_the_same_samples():
     np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.filterwarnings("ignore:The mean ratio of draws")
 @pytest.mark.torch
 def test_tensors_and_lists_stay_what_they_are():
     import torch
@@ -175,6 +176,7 @@ def test_a_generator_that_ends():
         BudgetedSampler(lambda n: (np.zeros((n, 1)), [1]), lambda x: x[:, 0]).sample(1)
 
 
+@pytest.mark.filterwarnings("ignore:The mean ratio of draws")
 def test_no_loop_is_endless():
     """A ratio that was large in calibration and never again: the cap ends it, and says so."""
     state = {"draws": 0}
@@ -195,6 +197,7 @@ def test_no_loop_is_endless():
     assert few.accounting.draws == 500
 
 
+@pytest.mark.filterwarnings("ignore:The mean ratio of draws")
 def test_a_ratio_of_another_scale_is_told_and_changes_nothing():
     p, q = discrete(np.random.default_rng(4))
     log_ratio = np.log(p / q)
@@ -296,7 +299,7 @@ def test_an_interrupted_stream_has_lost_nothing():
 
     accounting = Accounting()
     sampler = BudgetedSampler(
-        generator, lambda x: np.arange(len(x)) % 2 * 1.0, calibration=512, batch=256
+        generator, lambda x: np.arange(len(x)) % 2 * -1.0, calibration=512, batch=256
     )
     parts = []
     with pytest.raises(KeyboardInterrupt):
@@ -305,3 +308,47 @@ def test_an_interrupted_stream_has_lost_nothing():
     assert accounting.accepted == sum(len(part.samples) for part in parts) > 0
     with pytest.raises(KeyboardInterrupt):
         sampler.sample(10, progress=False)
+
+
+def invented(n, rng):
+    """A third of the samples are not realistic."""
+    return np.where(rng.random((n, 1)) < 1 / 3, 3.0, 0.0) + rng.normal(0, 1, (n, 1))
+
+
+def true_log_ratio(x):
+    return -np.log(2 / 3 + np.exp(3 * x[:, 0] - 4.5) / 3)
+
+
+@pytest.mark.parametrize(
+    "raw", [lambda v: 0.1 * v, lambda v: 1 / (1 + np.exp(-v)), lambda v: 3 * v]
+)
+def test_real_samples_calibrate_the_ratio(raw):
+    """The kept samples are those that the true ratio keeps, up to the noise of 4,000 samples."""
+    rng = np.random.default_rng(0)
+    options = {"generator": lambda n: invented(n, rng), "budget": 2.0}
+    true = BudgetedSampler(log_ratio=true_log_ratio, **options).sample(4000, progress=False)
+    found = BudgetedSampler(
+        log_ratio=lambda x: raw(true_log_ratio(x)), real=rng.normal(0, 1, (4000, 1)), **options
+    ).sample(4000, progress=False)
+    share = [(one.samples > 2.0).mean() for one in (true, found)]
+    assert abs(share[0] - share[1]) < 0.02  # 0.02 and 0.12 without any calibration
+    assert np.median(np.abs(found.log_ratios - true_log_ratio(found.samples))) < 0.2
+
+
+def test_what_cannot_be_a_ratio_is_told_before_it_is_used():
+    rng = np.random.default_rng(0)
+    drawn = []
+
+    def generator(n):
+        drawn.append(n)
+        return invented(n, rng)
+
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-true_log_ratio(x)))
+
+    with pytest.warns(UserWarning, match="like the outputs of a sigmoid: pass the discriminator"):
+        BudgetedSampler(generator, sigmoid, calibration=2000).sample(10, progress=False)
+    with pytest.warns(UserWarning, match="calibrate the ratio on held-out samples, by `real=`"):
+        BudgetedSampler(generator, lambda x: 1.0 + true_log_ratio(x)).sample(10, progress=False)
+    with pytest.raises(InvalidInputError, match="`real` must hold at least 40 samples"):
+        BudgetedSampler(generator, sigmoid, real=np.zeros((9, 1))).sample(10)

@@ -86,3 +86,30 @@ def test_only_the_last_steps_count():
     for value in (9.0, -9.0, -9.0):
         monitor.update(torch.zeros(3), torch.full((3,), value))
     assert monitor.compute()["saturation"] == 0.0
+
+
+def test_held_out_samples_tell_a_raw_ratio_from_a_calibrated_one():
+    """The discriminator is too sure of "real"; the truth at λ = 1 is 0.617."""
+    monitor = Monitor(PRLoss(1.0))
+    found = filled(monitor, scale=2.0, shift=3.0)
+    assert found["precision"] > 0.75
+    assert "held_out_precision" not in found
+    before = monitor.warnings()
+    (held_out,) = batches(steps=1, size=4000, scale=2.0, shift=3.0, seed=1)
+    monitor.check(*held_out)
+    found = monitor.compute()
+    assert found["held_out_precision"] == pytest.approx(0.617, abs=4 * np.sqrt(0.5 / 4000))
+    assert found["held_out_recall"] == found["held_out_precision"]
+    (told,) = set(monitor.warnings()) - set(before)
+    assert "on held-out samples with its ratio calibrated: rely on the latter" in told
+
+
+def test_a_ratio_that_is_right_is_not_contradicted():
+    for seed in range(5):
+        monitor = Monitor(PRLoss(1.0))
+        filled(monitor, seed=seed)
+        (held_out,) = batches(steps=1, size=2000, seed=100 + seed)
+        monitor.check(*held_out)
+        assert not any("held-out" in sentence for sentence in monitor.warnings())
+    with pytest.raises(InvalidInputError, match="at least 40 outputs"):
+        monitor.check(torch.zeros(10), torch.zeros(100))

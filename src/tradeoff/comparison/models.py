@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +22,8 @@ from tradeoff.comparison.curves import compare_curves
 from tradeoff.curves.estimate import CurveEstimate
 from tradeoff.curves.folds import check_enough
 from tradeoff.curves.repeats import check_distinct
+from tradeoff.data.open import samples_of
+from tradeoff.embedding.sources import open_generated
 from tradeoff.evaluation.pipeline import measuring_steps, open_both
 from tradeoff.evaluation.result import (
     Evaluation,
@@ -307,10 +309,13 @@ def compare_measured(
     settings: Settings,
     *,
     train: Any = None,
-    needs_curves: bool = False,
+    failed: dict[str, str] | None = None,
     progress: bool,
 ) -> tuple[Comparison, dict[str, CurveEstimate]]:
-    """The same, and the estimated curves of models that have one."""
+    """The same, and the estimated curves of models that have one.
+
+    With `failed`, models without a curve are left out, and it gets the reason of each.
+    """
     if not isinstance(generated, Mapping):
         raise InvalidInputError(
             'Models must be given by name, compare(real, {"a": samples, "b": samples}), or as '
@@ -331,7 +336,7 @@ def compare_measured(
             "`evaluate` for a single model."
         )
     with whole_run(progress=progress):
-        return _compared(real, generated, settings, train, needs_curves, progress=progress)
+        return _compared(real, generated, settings, train, failed, progress=progress)
 
 
 def _compared(
@@ -339,26 +344,60 @@ def _compared(
     generated: Mapping[str, Any],
     settings: Settings,
     train: Any,
-    needs_curves: bool,
+    failed: dict[str, str] | None,
     *,
     progress: bool,
 ) -> tuple[Comparison, dict[str, CurveEstimate]]:
+    if failed is not None:
+        generated = _readable(generated, settings, failed)
     opened = open_both(
         real, generated, settings, train=train, then=measuring_steps, progress=progress
     )
-    embedded = {name: opened.embed(name) for name in generated}
-    for name, made in embedded.items():  # all of them before the first is measured
-        if opened.settings.has_curve:
-            check_enough(name, len(made.features))
-        if needs_curves:
-            check_distinct(opened.pair_of(made), settings.repeats, generated=name)
+    embedded = {}
+    for name in generated:  # all of them before the first is measured
+        try:
+            made = opened.embed(name)
+            if opened.settings.has_curve:
+                check_enough(name, len(made.features))
+            if failed is not None:
+                check_distinct(opened.pair_of(made), settings.repeats, generated=name)
+        except InvalidInputError as error:
+            if failed is None:
+                raise
+            failed[name] = str(error)
+        else:
+            embedded[name] = made
+    if failed:
+        check_left(embedded, failed)
     evaluations, estimates = {}, {}
-    for name in generated:
+    for name in list(embedded):
         evaluations[name], measured = opened.evaluate(name, embedded.pop(name))
         if (curve := measured.curve) is not None:
             assert isinstance(curve.estimate, CurveEstimate)
             estimates[name] = curve.estimate
     return Comparison(evaluations, _differences(estimates, opened.settings.level)), estimates
+
+
+def _readable(
+    generated: Mapping[str, Any], settings: Settings, failed: dict[str, str]
+) -> dict[str, Any]:
+    """Samples of models that hold some at all; of the others, `failed` gets the reason."""
+    kept = {}
+    for name, samples in generated.items():
+        try:
+            open_generated(samples_of(samples), name, settings)
+            kept[name] = samples
+        except InvalidInputError as error:
+            failed[name] = str(error)
+    check_left(kept, failed)
+    return kept
+
+
+def check_left(kept: Collection[str], failed: Mapping[str, str]) -> None:
+    """Check that enough models are left to compare."""
+    if len(kept) < 2:
+        told = " ".join(f"{name}: {reason}" for name, reason in failed.items())
+        raise InvalidInputError(f"Fewer than two values can be measured. {told}")
 
 
 def _differences(estimates: Mapping[str, CurveEstimate], level: float) -> tuple[Difference, ...]:

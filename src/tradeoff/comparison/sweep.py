@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
@@ -13,11 +13,11 @@ from tradeoff._result import Result
 from tradeoff._text import in_percent
 from tradeoff._validation import check_count, check_type
 from tradeoff.comparison.curves import difference_of, value_of
-from tradeoff.comparison.models import Comparison, compare_measured
+from tradeoff.comparison.models import Comparison, check_left, compare_measured
 from tradeoff.curves.folds import check_enough
 from tradeoff.evaluation.pipeline import checked, open_real
 from tradeoff.evaluation.result import Paged
-from tradeoff.exceptions import InvalidInputError
+from tradeoff.exceptions import InvalidInputError, first_line
 from tradeoff.goals import Best
 from tradeoff.inference import policy
 from tradeoff.settings import Keywords, Settings, with_keywords
@@ -73,6 +73,8 @@ class Sweep(Paged, Result):
         refuted: Values that surely miss the condition of the goal.
         level: Confidence level of all statements together.
         comparison: Evaluation of each value, and differences between them.
+        failed: Values that could not be measured, and why: their samples are missing, broken or
+            too much alike, or `generate` raised an error.
 
     Example:
         A knob that trades recall for precision:
@@ -100,6 +102,7 @@ class Sweep(Paged, Result):
     refuted: tuple[str, ...]
     level: float
     comparison: Comparison
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return str(resolve("tradeoff.report.blocks:text_of")(self))
@@ -127,6 +130,8 @@ class Sweep(Paged, Result):
             elif len(self.points) > len(self.refuted) + 1:
                 left = "other value that is not ruled out" if self.refuted else "other value"
                 found.append(f"It is better than every {left}, {confidence}.")
+        if self.failed:
+            found.append(f"Not measured: {', '.join(self.failed)}.")
         if self.refuted:
             found.append(f"Ruled out {confidence}: {', '.join(self.refuted)}.")
         if given is not None and self.best is not None:
@@ -188,10 +193,11 @@ def sweep(
     if generated is not None:
         check_type("generated", generated, Mapping)
         named = dict(zip(_names(list(generated)), generated.values(), strict=True))
+        failed: dict[str, str] = {}
     else:
         real = open_real(real, _checked(chosen))  # before anything is generated
-        named = _generated(generate, values, n)
-    return sweep_sources(real, named, goal, chosen, train=train, progress=progress)
+        named, failed = _generated(generate, values, n)
+    return sweep_sources(real, named, goal, chosen, train=train, failed=failed, progress=progress)
 
 
 def defaults(train: Any) -> dict[str, Any]:
@@ -200,8 +206,8 @@ def defaults(train: Any) -> dict[str, Any]:
     return {"metrics": metrics, "diagnose": False}
 
 
-def _generated(generate: Any, values: Any, n: int) -> dict[str, Any]:
-    """Samples of each value by its name."""
+def _generated(generate: Any, values: Any, n: int) -> tuple[dict[str, Any], dict[str, str]]:
+    """Samples of each value by its name, and why others have none."""
     if not callable(generate):
         raise InvalidInputError(f"`generate` must be a function. Got {type(generate).__name__}.")
     if isinstance(values, str) or not isinstance(values, Iterable):
@@ -213,7 +219,13 @@ def _generated(generate: Any, values: Any, n: int) -> dict[str, Any]:
         )
     names = _names(knobs)
     check_enough("generated", count)
-    return {name: generate(value, count) for name, value in zip(names, knobs, strict=True)}
+    named, failed = {}, {}
+    for name, value in zip(names, knobs, strict=True):
+        try:
+            named[name] = generate(value, count)
+        except Exception as error:  # the samples of the other values are worth keeping
+            failed[name] = f"`generate` raised {type(error).__name__}: {first_line(error)}."
+    return named, failed
 
 
 def _names(knobs: Sequence[Any]) -> list[str]:
@@ -248,14 +260,27 @@ def sweep_sources(
     settings: Settings,
     *,
     train: Any = None,
+    failed: Mapping[str, str] | None = None,
     progress: bool,
 ) -> Sweep:
-    """Several values of a knob by complete settings; see `sweep`."""
+    """Several values of a knob by complete settings; see `sweep`.
+
+    `failed` are values that could not be generated, and why.
+    """
+    reasons = dict(failed or {})
+    if reasons:
+        check_left(generated, reasons)
     comparison, estimates = compare_measured(
-        real, generated, _checked(settings), train=train, needs_curves=True, progress=progress
+        real, generated, _checked(settings), train=train, failed=reasons, progress=progress
     )
     chosen = choose(estimates, goal, settings.level)
-    return Sweep(goal=goal, level=settings.level, comparison=comparison, **chosen._asdict())
+    return Sweep(
+        goal=goal,
+        level=settings.level,
+        comparison=comparison,
+        failed=reasons,
+        **chosen._asdict(),
+    )
 
 
 class Choice(NamedTuple):

@@ -168,6 +168,8 @@ SATURATED = 0.5
 """Share of equal log-ratios from which on a classifier is called saturated."""
 MISCALIBRATED = 4.0
 """Standard errors of a mean ratio above 1: chance alone passes it once in 30,000 runs."""
+CHECKED_DRAWS = 1000
+"""First draws of a sampler that are checked: few enough to stop in time."""
 
 # Decisions while samples come in.
 
@@ -190,6 +192,9 @@ FEWEST_STEPS = 20
 """Steps in each half of a history."""
 RISING = 4.0
 """Standard errors by which a bound must rise to be called rising."""
+SURE = 0.9999
+"""Level of the interval that raw figures of a discriminator must leave to be called wrong: they are
+looked at every few steps."""
 
 # Following a training run.
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tradeoff._extras import import_extra
+from tradeoff.data import open_source
+from tradeoff.embedding.embed import embed_source
 from tradeoff.evaluation.pipeline import checked, evaluate_sources
 from tradeoff.exceptions import InvalidInputError, UndefinedError
+from tradeoff.features import open_encoder
 from tradeoff.integrations import logged
 from tradeoff.settings import Settings
 
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tradeoff.evaluation import Evaluation
+    from tradeoff.features import Encoder
 
 for package in ("torch", "torchmetrics"):
     import_extra(package, extra="torchmetrics", purpose="`TradeoffMetric`")
@@ -33,8 +39,10 @@ class TradeoffMetric(Metric):
     afterwards `last` is the evaluation, with the curve and the intervals.
 
     Args:
-        encoder: Function from samples to features of shape (n, d); None if `update` gets features.
-            A module is put into evaluation mode, so that features do not depend on batches.
+        encoder: Name of an encoder, such as "efficientnet-lite0", or a function from samples to
+            features of shape (n, d); None if `update` gets features. A module is put into
+            evaluation mode, so that features do not depend on batches. A name stands for that
+            encoder alone, without low-level views.
         train: Features of training samples, shape (n, d), to test whether the model copies them;
             real samples must be others of the same data then.
         reset_real: Whether `reset` forgets real samples, too.
@@ -61,7 +69,7 @@ class TradeoffMetric(Metric):
 
     def __init__(
         self,
-        encoder: Callable[[Any], torch.Tensor] | None = None,
+        encoder: str | Callable[[Any], torch.Tensor] | None = None,
         *,
         train: Any = None,
         reset_real: bool = True,
@@ -70,7 +78,8 @@ class TradeoffMetric(Metric):
         known = {one.name for one in fields(Settings)} & options.keys()
         chosen = {name: options.pop(name) for name in known}
         super().__init__(**options)
-        self.encoder, self.train_set = encoder, train
+        self.encoder = _Named(encoder) if isinstance(encoder, str) else encoder
+        self.train_set = train
         self.settings = checked(Settings.of({**logged(train), **chosen}))
         self.reset_real = reset_real
         self.last: Evaluation | None = None
@@ -132,3 +141,29 @@ class TradeoffMetric(Metric):
             "A batch has no precision of its own: call `update` for batches of both sides, and "
             "then `compute`."
         )
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Draw the scores, or those of several calls of `compute`; returns a figure and its axes.
+
+        Args:
+            val: What `compute` returned, or a list of that; computed now if not given.
+            ax: Matplotlib axes; a new figure if not given.
+        """
+        return self._plot(val, ax)
+
+
+@dataclass
+class _Named:
+    """An encoder that is known by its name, as a function from batches to features."""
+
+    name: str
+    opened: Encoder | None = field(default=None, compare=False)
+
+    def __call__(self, x: Any) -> torch.Tensor:
+        source = open_source(x)
+        if self.opened is None:
+            self.opened = open_encoder(self.name, kind=source.kind)
+        found = embed_source(source, self.opened, progress=False)
+        if found.broken:
+            raise InvalidInputError(f"`{found.broken[0].id}`: {found.broken[0].reason}")
+        return torch.from_numpy(np.array(found.features))

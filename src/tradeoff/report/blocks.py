@@ -130,6 +130,7 @@ def _comparison_blocks(comparison: Comparison) -> Iterator[Block]:
 def _sweep_blocks(sweep: Sweep) -> Iterator[Block]:
     yield Sentences("", sweep.sentences)
     yield Table("", *sweep_rows_of(sweep))
+    yield Notes("Not measured", list(sweep.failed.items()))
     models = sweep.comparison.evaluations
     told = {value: one.training.sentences for value, one in models.items() if one.training}
     yield Notes("Training set", [(value, one) for value, said in told.items() for one in said])

@@ -147,7 +147,9 @@ def _sweep_view(sweep: Sweep, samples: bool) -> dict[str, Any]:
     header, rows = sweep_rows_of(sweep)
     return _comparison_view(sweep.comparison, samples) | {
         "words": _VALUES,
-        "headline": headline_of_sentences(sweep.sentences),
+        "headline": headline_of_sentences(
+            (*sweep.sentences, *(f"{value}: {reason}" for value, reason in sweep.failed.items()))
+        ),
         "leaderboard": [header, *rows],
         "points": path_plot(sweep),
         "provenance": provenance_of(

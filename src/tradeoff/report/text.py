@@ -255,6 +255,7 @@ def sweep_rows_of(sweep: Sweep) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
         )
         for point in sweep.points
     ]
+    rows += [(printable(value), "not measured", "", "", "") for value in sweep.failed]
     return header, rows
 
 

@@ -14,7 +14,7 @@ from tradeoff.inference.shares import wilson_interval
 if TYPE_CHECKING:
     from tradeoff._validation import FloatArray
 
-__all__ = ["Accounting", "ratio_warnings"]
+__all__ = ["Accounting", "impossible", "ratio_warnings"]
 
 
 @dataclass(kw_only=True)
@@ -57,22 +57,36 @@ class Accounting(Result):
 
 def ratio_warnings(log_ratios: FloatArray) -> tuple[str, ...]:
     """Problems that the log-ratios of calibration draws show, a sentence each."""
-    found = []
     finite = log_ratios[np.isfinite(log_ratios)]
     _, counts = np.unique(finite, return_counts=True)
+    found = impossible(log_ratios)
     if counts.size and counts.max() > policy.SATURATED * log_ratios.size:
         same = counts.max() / log_ratios.size
-        found.append(
-            f"The ratio is the same for {same:.0%} of draws, so acceptance cannot distinguish them."
+        told = f"The ratio is the same for {same:.0%} of draws, so acceptance cannot distinguish"
+        return (f"{told} them.", *found)
+    return found
+
+
+def impossible(log_ratios: FloatArray) -> tuple[str, ...]:
+    """What log-ratios of draws show that a true ratio cannot, a sentence each.
+
+    The mean ratio of draws is at most 1, so its logarithm cannot be positive alone.
+    """
+    low, high = float(log_ratios.min()), float(log_ratios.max())
+    if 0.0 <= low < high <= 1.0:
+        return (
+            "All log-ratios lie between 0 and 1, like the outputs of a sigmoid: pass the "
+            "discriminator without its last activation.",
         )
     with np.errstate(over="ignore"):
         ratios = np.exp(log_ratios)
     if not np.isfinite(ratios).all():
-        return tuple(found)
+        return ()
     error = ratios.std() / np.sqrt(ratios.size)
-    if ratios.mean() > 1.0 + policy.MISCALIBRATED * error:
-        found.append(
-            f"The mean ratio of draws is {ratios.mean():.3g}, and that of a true ratio is at most "
-            "1: calibrate the ratio on held-out samples. Acceptance does not depend on its scale."
-        )
-    return tuple(found)
+    if ratios.mean() <= 1.0 + policy.MISCALIBRATED * error:
+        return ()
+    return (
+        f"The mean ratio of draws is {ratios.mean():.3g}, and that of a true ratio is at most 1: "
+        "calibrate the ratio on held-out samples, by `real=`. If only its scale is wrong, "
+        "acceptance does not depend on it.",
+    )

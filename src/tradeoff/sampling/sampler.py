@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,12 +18,14 @@ from tradeoff._validation import (
     check_seed,
 )
 from tradeoff.exceptions import InvalidInputError
-from tradeoff.sampling.accounting import Accounting, ratio_warnings
+from tradeoff.inference import policy
+from tradeoff.ratio.calibration import Isotonic
+from tradeoff.sampling.accounting import Accounting, impossible, ratio_warnings
 from tradeoff.sampling.rules import RULES
 from tradeoff.sampling.sampled import Sampled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from tradeoff.ratio.base import LogRatio
     from tradeoff.sampling.rules import Rule
@@ -48,6 +51,9 @@ class BudgetedSampler:
         calibration: Number of draws from which the rule's constant is computed.
         batch: Number of draws per batch.
         seed: Seed of acceptance; the generator has its own.
+        real: Real samples that the ratio was not fitted on. If they are given, the ratio is
+            calibrated on them and on the draws of calibration; if not, the first of these draws are
+            checked for what a true ratio cannot do, with a warning.
 
     Example:
         Half of the model's samples have no counterpart in the real data; with two draws per kept
@@ -76,6 +82,7 @@ class BudgetedSampler:
     calibration: int = 10_000
     batch: int = 256
     seed: int = 0
+    real: Any = None
 
     def __post_init__(self) -> None:
         check_number("budget", self.budget, at_least=1.0)
@@ -131,11 +138,14 @@ class BudgetedSampler:
         """
         check_count("max_draws", max_draws)
         accounting = Accounting() if accounting is None else accounting
-        rule, largest = self._calibrate(accounting)
+        rule, largest, calibrate = self._calibrate(accounting)
         rng = np.random.default_rng(self.seed)
         while accounting.draws < max_draws:
             samples, labels = self._draw(rule.draws(min(self.batch, max_draws - accounting.draws)))
             ratios, highest = self._ratios(samples)
+            if calibrate is not None:
+                ratios = calibrate(ratios)
+                highest = float(ratios.max())
             drawn = Sampled(
                 samples=samples, labels=labels, log_ratios=ratios, accounting=accounting
             )
@@ -149,17 +159,40 @@ class BudgetedSampler:
                 yield drawn.take(kept)
         accounting.stopped = f"the cap of {max_draws:,} draws was reached"
 
-    def _calibrate(self, accounting: Accounting) -> tuple[Rule, float]:
-        found = []
+    def _calibrate(self, accounting: Accounting) -> tuple[Rule, float, Isotonic | None]:
+        """The rule, the largest log-ratio of calibration, and the map that calibrates."""
+        found: list[FloatArray] = []
+        is_checked = self.real is not None
         while accounting.calibration_draws < self.calibration:
             left = self.calibration - accounting.calibration_draws
             samples, _ = self._draw(min(self.batch, left))
             found.append(self._ratios(samples)[0])
             accounting.calibration_draws += found[-1].size
+            if not is_checked and accounting.calibration_draws >= policy.CHECKED_DRAWS:
+                is_checked = True  # in time to stop
+                _warn(impossible(np.concatenate(found)))
         ratios = np.concatenate(found)
+        calibrate = None if self.real is None else self._fitted(ratios)
+        if calibrate is not None:
+            ratios = calibrate(ratios)
         accounting.warnings = ratio_warnings(ratios)
+        if not is_checked:
+            _warn(impossible(ratios))
         accounting.log_max_ratio = float(ratios.max())
-        return RULES[self.method](ratios, self.budget), accounting.log_max_ratio
+        return RULES[self.method](ratios, self.budget), accounting.log_max_ratio, calibrate
+
+    def _fitted(self, drawn: FloatArray) -> Isotonic:
+        """The map from log-ratios as they are given to calibrated ones."""
+        real = self._ratios(self.real)[0]
+        if len(real) < policy.FEWEST_CALIBRATED:
+            raise InvalidInputError(
+                f"`real` must hold at least {policy.FEWEST_CALIBRATED} samples to calibrate the "
+                f"ratio. Got {len(real)}."
+            )
+        ends = np.concatenate((real, drawn))
+        ends = ends[np.isfinite(ends)]
+        low, high = (ends.min() - 1.0, ends.max() + 1.0) if ends.size else (-1.0, 1.0)
+        return Isotonic.fit(real=np.clip(real, low, high), generated=np.clip(drawn, low, high))
 
     def _draw(self, count: int) -> tuple[Any, Any]:
         drawn = self.generator(count)
@@ -188,3 +221,8 @@ class BudgetedSampler:
                 f"{len(samples)} draws."
             )
         return ratios, highest
+
+
+def _warn(sentences: Sequence[str]) -> None:
+    for sentence in sentences:
+        warnings.warn(sentence, stacklevel=2)

@@ -13,6 +13,8 @@ from tradeoff._validation import check_count, check_positive, check_type
 from tradeoff.core.held_out import HeldOutLogRatios
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
+from tradeoff.inference.intervals import curve_interval
+from tradeoff.ratio.calibration import Isotonic
 from tradeoff.training.base import Loss, check_outputs, check_state
 from tradeoff.training.losses import BudgetedLoss
 
@@ -37,9 +39,14 @@ class Monitor:
       either sign for others;
     * `mean_ratio`: mean ratio of generated samples, at most 1 for the true ratio.
 
+    Figures of batches that the discriminator learns from, and of its ratio as it is, are often too
+    good. `check` takes outputs for samples that it does not learn from; `held_out_precision` and
+    `held_out_recall` are then counted on these, with a ratio that is calibrated on the other half.
+
     `warnings` tells when there is nothing to learn from, when the dual still rises (the
     discriminator lags behind, so the figures are too good), and when a budgeted loss leaves a
-    gradient to a single sample of a step.
+    gradient to a single sample of a step. After `check` it also tells where the raw figures
+    exceed those of held-out samples.
 
     Args:
         loss: Loss that trains both networks.
@@ -62,12 +69,50 @@ class Monitor:
         window = check_count("window", window)
         self._steps: deque[Sides[torch.Tensor]] = deque(maxlen=window)
         self._duals: deque[float] = deque(maxlen=_HISTORY * window)
+        self._held_out: HeldOutLogRatios | None = None
 
     def update(self, real: torch.Tensor, generated: torch.Tensor) -> None:
         """Add one step: the discriminator's outputs for both sides."""
         sides = Sides(check_outputs("real", real), check_outputs("generated", generated))
         self._steps.append(sides.map(lambda outputs: outputs.detach().flatten().cpu().double()))
         self._duals.append(-self.loss.discriminator_loss(*self._steps[-1]).item())
+
+    def check(self, real: torch.Tensor, generated: torch.Tensor) -> None:
+        """Calibrate the ratio: the discriminator's outputs for samples that it does not learn from.
+
+        Args:
+            real: Outputs for held-out real samples, any shape.
+            generated: Outputs for fresh generated samples, any shape.
+
+        Example:
+            A discriminator that takes nearly everything for real:
+
+            >>> import torch
+            >>> from tradeoff.training import Monitor, PRLoss
+            >>> _ = torch.manual_seed(0)
+            >>> monitor = Monitor(PRLoss(lam=1.0))
+            >>> outputs = [10 * (0.5 - shift - torch.randn(1000)) for shift in (0.0, 1.0)]
+            >>> monitor.update(*(x + 15.0 for x in outputs))
+            >>> monitor.check(*(x + 15.0 for x in outputs))
+            >>> found = monitor.compute()  # the truth is 0.62
+            >>> found["precision"] > 0.8, abs(found["held_out_precision"] - 0.62) < 0.06
+            (True, True)
+        """
+        halves = []
+        for name, outputs in (("real", real), ("generated", generated)):
+            values = check_outputs(name, outputs).detach().flatten().cpu().double().numpy()
+            if values.size < policy.FEWEST_CALIBRATED:
+                raise InvalidInputError(
+                    f"`{name}` must hold at least {policy.FEWEST_CALIBRATED} outputs to calibrate "
+                    f"the ratio. Got {values.size}."
+                )
+            halves.append((values[::2], values[1::2]))
+        maps = [Isotonic.fit(real=halves[0][i], generated=halves[1][i]) for i in (1, 0)]
+        sides = (
+            np.concatenate([fitted(half) for fitted, half in zip(maps, side, strict=True)])
+            for side in halves
+        )
+        self._held_out = HeldOutLogRatios(**dict(zip(("real", "generated"), sides, strict=True)))
 
     def compute(self) -> dict[str, float]:
         """The figures of the last steps, by name."""
@@ -81,6 +126,10 @@ class Monitor:
         with np.errstate(over="ignore"):
             ratios = np.exp(generated)
         claimed = divergence.generator(ratios).mean()
+        held_out = {}
+        if self._held_out is not None:
+            value = min(float(self._held_out.curve().precision(self.lam)), 1.0, self.lam)
+            held_out = {"held_out_precision": value, "held_out_recall": value / self.lam}
         return {
             "precision": float(alpha),
             "recall": float(alpha) / self.lam,
@@ -88,11 +137,18 @@ class Monitor:
             "dual": float(dual),
             "dual_gap": float(claimed - dual),
             "mean_ratio": float(ratios.mean()),
+            **held_out,
         }
 
     def warnings(self) -> tuple[str, ...]:
         """Obstacles to learning, a sentence each."""
-        found = (self._saturated(self.compute()), self._rising(), self._single())
+        computed = self.compute()
+        found = (
+            self._saturated(computed),
+            self._disagreeing(computed),
+            self._rising(),
+            self._single(),
+        )
         return tuple(sentence for sentence in found if sentence)
 
     def _saturated(self, found: Mapping[str, float]) -> str:
@@ -105,6 +161,20 @@ class Monitor:
         return (
             f"Hardly any sample has a gradient {here}: begin with a model that has learned "
             f"something{hotter}."
+        )
+
+    def _disagreeing(self, found: Mapping[str, float]) -> str:
+        if self._held_out is None:
+            return ""
+        interval = curve_interval(self._held_out, [self.lam], level=policy.SURE)
+        highest = float(interval.precision[0, 1])
+        if min(found["precision"], 1.0, self.lam) <= highest:
+            return ""
+        return (
+            f"At λ = {self.lam:g}, precision is {found['precision']:.2f} by the raw discriminator, "
+            f"and {found['held_out_precision']:.2f} on held-out samples with its ratio "
+            "calibrated: rely on the latter, and calibrate the ratio before samples are rejected "
+            "by it."
         )
 
     def _rising(self) -> str:
