@@ -42,7 +42,7 @@ from tradeoff.sampling import BudgetedSampler
 
 DATA: dict[str, Callable[[], Parts]] = {"fashion": fashion_pixels, "mnist": mnist_pixels}
 SCALES = (0.0, 0.5, 1.0, 2.0, 4.0)
-BUDGETS = (1.0, 2.0, 4.0)
+BUDGETS = (2.0, 4.0)
 GOALS = (
     Best("area"),
     Best("precision", lam=2.0),
@@ -60,13 +60,13 @@ BLUE, ORANGE, GREEN, _ = COLORS
 class Size:
     """Numbers of steps and units, and of samples of each side that the judge compares."""
 
-    autoencoder: int = 4000
-    classifier: int = 1000
+    autoencoder: int = 2500
+    classifier: int = 600
     velocity: int = 2000
     width: int = 48
-    discriminator: int = 2000
-    pool: int = 50_000
-    samples: int = 5000
+    discriminator: int = 1200
+    pool: int = 30_000
+    samples: int = 3000
 
 
 QUICK = Size(60, 60, 300, 48, 200, 3000, 600)
@@ -236,7 +236,7 @@ def picture(runs: Sequence[Rows], images: Mapping[str, np.ndarray]) -> Figure:
         show_images(ax, torch.as_tensor(tiles), "real, decoded" if title == "real" else title)
     axes = lower.subplots(2, 2, sharey="row")
     scales = [f"w = {scale:g}" for scale in SCALES]
-    budgets = [f"K = {budget:g}" for budget in BUDGETS]
+    budgets = ["w = 0", *(f"K = {budget:g}" for budget in BUDGETS)]
     knn = {"k-NN precision": ORANGE, "k-NN recall": BLUE}
     curve = {"overlap": INK, "area": GREEN}
     for row, keys in zip(axes, (knn, curve), strict=True):
@@ -262,7 +262,10 @@ def lines(ax: Axes, runs: Sequence[Rows], settings: list[str], keys: Mapping[str
         ax.errorbar(at, mean, half, color=color, marker="o", markersize=4, linewidth=1.8)
         above = 0.06 if key in ("k-NN recall", "area") else -0.07
         name(ax, key, (at[0] + 0.05, mean[0] + above), color, side="right")
-    ax.set_xticks(at, [setting.partition("= ")[2] for setting in settings])
+    numbers = [setting.partition("= ")[2] for setting in settings]
+    if settings[-1].startswith("K"):
+        numbers[0] = "1"  # without guidance, all draws are kept
+    ax.set_xticks(at, numbers)
     ax.spines[["top", "right"]].set_visible(False)
 
 
