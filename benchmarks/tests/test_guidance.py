@@ -60,3 +60,37 @@ def test_a_published_file_is_read_only_if_it_is_the_one_of_the_record(tmp_path, 
     (tmp_path / "G--300.ckpt").write_bytes(b"something else")
     with pytest.raises(OSError, match="SHA-256"):
         pretrained.digits_gan()
+
+
+def assert_all_seeds(row, *, p_value=0.01):
+    assert row["p-value"] < p_value
+    assert row["seeds that do"] == 5
+
+
+@pytest.mark.parametrize("data", ["fashion", "mnist"])
+def test_rejection_improves_the_diffusion_model_by_the_curve(data):
+    rows = rows_of("guidance")
+    for budget in (2, 4):
+        for key in ("area", "overlap"):
+            assert_all_seeds(rows[f"{data}, w = 0 to K = {budget}: {key}"])
+
+
+@pytest.mark.parametrize("data", ["fashion", "mnist"])
+def test_guidance_is_a_trade_off_by_neighbors_and_only_costs_by_the_curve(data):
+    rows = rows_of("guidance")
+    for key in ("k-NN precision", "k-NN recall"):
+        assert_all_seeds(rows[f"{data}, w = 0 to w = 1: {key}"])
+    for key in ("area", "overlap", "precision"):
+        assert rows[f"{data}, w = 0 to w = 1: {key}"]["change"] < -0.1
+
+
+def test_neighbors_call_typical_images_more_precise_although_all_are_real():
+    rows = rows_of("guidance")
+    plain, typical = (rows[f"fashion, typical images, strength {s}"] for s in ("0", "0.5"))
+    assert typical["exact precision at λ = 20"] == plain["exact precision at λ = 20"] == 1.0
+    assert typical["k-NN precision"] > plain["k-NN precision"] + 0.01
+    assert typical["exact overlap"] < 0.7
+    for case, row in rows.items():
+        # The curve is an upper bound. Test images of MNIST are not like its training images.
+        if "exact overlap" in row and "mnist" not in case:
+            assert row["measured overlap"] > row["exact overlap"] - 0.03, case
