@@ -64,8 +64,16 @@ HERE = {
         "0.01": "the level of a test, also in the benchmark",
         "1%": "a share of copies that was planted",
     },
-    "knobs.md": {"1.0": "a temperature of the tutorial"},
+    "knobs.md": {
+        "1.0": "a temperature of the tutorial",
+        "20%": "a width that was set",
+        "0.02": "sampling noise, from the sizes of the benchmark",
+    },
     "papers.md": {
+        "1.97": "published",
+        "1.58": "published",
+        "1.57": "published",
+        "6.2": "the number of a published table",
         "60%": "how the samples were made",
         "40%": "how the samples were made",
         "0.6": "how the samples were made",
