@@ -130,13 +130,15 @@ def _storage() -> Any:
 
 def _embedded(name: str, encoder: Any) -> int:
     from tradeoff.data.parts import list_parts
-    from tradeoff.embedding.chunks import THREADS
-    from tradeoff.embedding.files import embed_part
+    from tradeoff.embedding.files import Shared, embed_part
+    from tradeoff.embedding.sources import identity_of
     from tradeoff.settings import EmbedSettings
 
     (part,) = list_parts(f"{BUCKET}/{name}")
     target = f"{BUCKET}/features/{name.replace('/', '-')}.parquet"
-    return embed_part((encoder, EmbedSettings(**SETTINGS), THREADS), (part, target))
+    return embed_part(
+        Shared(encoder, identity_of(encoder), EmbedSettings(**SETTINGS)), (part, target)
+    )
 
 
 def memory() -> Row:
