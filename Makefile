@@ -62,6 +62,9 @@ test-bucket:     ## runs on a bucket behind HTTP, with workers and drivers that 
 	.venv-bucket/bin/python -m pip install --quiet --group bucket
 	.venv-bucket/bin/python -m pytest -q -n 0 tests/engine/test_bucket.py
 
+bench-remote: test-bucket ## embedding from and to a bucket, in the environment of test-bucket
+	.venv-bucket/bin/python -m benchmarks.bench_remote
+
 docs:            ## build the site; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
 

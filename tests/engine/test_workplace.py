@@ -204,3 +204,22 @@ def test_features_are_the_same_bytes_on_disk_and_in_storage(texts, storage, tmp_
         if path.endswith(".parquet")
     }
     assert local == there
+
+
+def test_a_worker_with_another_encoder_is_refused(texts):
+    from tradeoff.data.parts import list_parts
+    from tradeoff.embedding.files import Shared, embed_part
+    from tradeoff.embedding.sources import identity_of
+    from tradeoff.features.surface import SurfaceStatistics
+    from tradeoff.settings import EmbedSettings
+
+    encoder, part = SurfaceStatistics(), list_parts(texts["real"])[0]
+    settings = EmbedSettings(kind="text", column="text")
+    target = f"{RUN}/features.parquet"
+    embed_part(Shared(encoder, identity_of(encoder), settings), (part, target))
+    with fsspec.open(target) as file:
+        metadata = pq.ParquetFile(file).schema_arrow.metadata
+    assert metadata[b"tradeoff.preprocessing"].decode() == encoder.preprocessing
+    other = identity_of(encoder) | {"weights": "others"}
+    with pytest.raises(InvalidInputError, match="Workers must have the encoder of this machine"):
+        embed_part(Shared(encoder, other, settings), (part, target))

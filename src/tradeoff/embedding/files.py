@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradeoff._extras import import_extra
 from tradeoff._progress import track
@@ -63,7 +63,7 @@ def embed_files(
     schema = None if settings.schema is None else Schema.of(settings.schema).to_dict()
     settings = replace(settings, store=None, schema=schema)  # of no place of this machine
     threads = max(THREADS, engine.cpus) if isinstance(engine, RayEngine) else THREADS
-    shared = (embedder, settings, threads)
+    shared = Shared(embedder, identity_of(embedder), settings, threads)
     for i, result in track(
         engine.run(embed_part, shared, todo, stays=True),
         "embedding",
@@ -128,12 +128,34 @@ def _hash(text: str) -> str:
     return blake2b(text.encode(), digest_size=6).hexdigest()
 
 
-def embed_part(shared: tuple[Any, EmbedSettings, int], item: tuple[Part, str]) -> int:
+class Shared(NamedTuple):
+    """What all tasks share.
+
+    Args:
+        embedder: Encoder of the samples.
+        identity: Its name, preprocessing and weights on the machine of the run.
+        settings: Settings of reading and embedding.
+        threads: Number of threads that decode samples.
+    """
+
+    embedder: Any
+    identity: Mapping[str, str]
+    settings: EmbedSettings
+    threads: int = THREADS
+
+
+def embed_part(shared: Shared, item: tuple[Part, str]) -> int:
     """A task: features of the samples of a file, written to another file; their number."""
     arrow = import_extra("pyarrow", extra="images", purpose="Writing features")
     parquet = import_extra("pyarrow.parquet", extra="images", purpose="Writing features")
-    embedder, settings, threads = shared
+    embedder, identity, settings, threads = shared
     part, target = item
+    for key, value in identity_of(embedder).items():
+        if value != identity[key]:
+            raise InvalidInputError(
+                f"Workers must have the encoder of this machine. The {key} here is "
+                f"{identity[key]!r}, that of a worker {value!r}: install the same packages there."
+            )
     source = open_part_as_set(part, settings)
     found = embed_source(
         source, embedder, name=str(part), broken=settings.broken, threads=threads, progress=False
@@ -147,7 +169,8 @@ def embed_part(shared: tuple[Any, EmbedSettings, int], item: tuple[Part, str]) -
             "id": list(found.ids),
             "label": arrow.array(found.labels, arrow.string()),
             "features": features,
-        }
+        },
+        metadata={f"tradeoff.{key}": value for key, value in identity.items()},
     )
     if found.broken:
         told = json.dumps([[one.id, one.reason] for one in found.broken])

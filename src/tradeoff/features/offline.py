@@ -7,7 +7,7 @@ SHA-256 is written here. `docs/security.md` states where they come from.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -79,10 +79,10 @@ class EfficientNetLite0(ImageNetwork):
             )
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process: without the session, and with the runtime that was chosen here."""
-        state = dict(vars(self))
-        if "_exported" in state:
-            state["runtime"] = "torch" if state.pop("_exported") is None else "onnx"
+        """For another process, which finds its own files: the runtime is that chosen here."""
+        state = {one.name: getattr(self, one.name) for one in fields(self)}
+        if "_exported" in vars(self):
+            state["runtime"] = "torch" if self._exported is None else "onnx"
         return state
 
     @property
