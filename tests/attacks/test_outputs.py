@@ -192,17 +192,21 @@ def test_an_address_is_no_place_for_outputs(save, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_ledgers_stores_and_outputs_at_an_address_are_refused_before_the_work(inputs):
+def test_stores_and_outputs_at_an_address_are_refused_before_the_work(inputs):
     before = contents(inputs)
-    for option in (("--ledger", "s3://bucket/x"), ("--out", "s3://bucket/x")):
+    needed = "must be a path on this machine"
+    for option, told in (
+        (("--ledger", "s3://bucket/x"), "requires a package for its kind of storage"),
+        (("--out", "s3://bucket/x"), needed),
+    ):
         found = command(
             *("evaluate", "--real", "real.parquet", "--generated", "generated.parquet"),
             *("--rule", "frozen", "--engine", "local", "--workers", "1", *option),
         )
         assert found.exit_code != 0
-        assert "must be a path on this machine" in found.stderr
+        assert told in found.stderr
     real, _ = sides()
-    with pytest.raises(InvalidInputError, match="`store` must be a path on this machine"):
+    with pytest.raises(InvalidInputError, match=f"`store` {needed}"):
         Reference.make(real, store="s3://bucket/x")
     assert contents(inputs) == before
 

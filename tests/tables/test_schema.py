@@ -184,8 +184,8 @@ def test_shown_rows_have_dates():
         **QUICK,
     )
     group = found.explanation.missed.groups[0]
-    shown = [example.sample.text for example in group.examples]
-    assert all("start: 202" in text for text in shown)
+    shown = [example.sample.summary for example in group.examples]
+    assert all("start: 202" in row for row in shown)
 
 
 def test_a_page_names_the_schema_without_its_folder(tmp_path):
