@@ -2,7 +2,7 @@ PYTHON ?= python
 # Files with slow tests come first (conftest.py), so that no worker is left with one at the end.
 TESTS = -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch test-bucket docs tutorials data bench stale dist sbom first-contact
+.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch test-bucket test-trackers docs tutorials data bench stale dist sbom first-contact
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -64,6 +64,15 @@ test-bucket:     ## runs on a bucket behind HTTP, with workers and drivers that 
 
 bench-remote: test-bucket ## embedding from and to a bucket, in the environment of test-bucket
 	.venv-bucket/bin/python -m benchmarks.bench_remote
+
+# So do wandb and MLflow.
+TRACKERS_PACKAGES = $(subst bucket,trackers,$(BUCKET_PACKAGES))
+test-trackers:   ## the loggers of Weights & Biases and MLflow, with their packages
+	$(PYTHON) -m venv .venv-trackers
+	$(PYTHON) -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(TRACKERS_PACKAGES)/others.pth
+	.venv-trackers/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-trackers/bin/python -m pip install --quiet --group trackers
+	.venv-trackers/bin/python -m pytest -q -n 0 tests/integrations/test_trackers.py
 
 docs:            ## build the site; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -n -q -b html docs docs/_build/html

@@ -31,6 +31,7 @@ MODULES = (
     "tradeoff.integrations.loggers",
     "tradeoff.integrations.torchmetrics",
     "tradeoff.integrations.lightning",
+    "tradeoff.integrations.transformers",
     "tradeoff.metrics.neighbors",
     "tradeoff.metrics.moments",
     "tradeoff.protocols",

@@ -47,6 +47,7 @@ PUBLIC_MODULES = (
 PRIVATE_MODULES = ("tradeoff.embedding", "tradeoff.engines", "tradeoff.provenance")
 NEEDING_TORCH = (
     "tradeoff.integrations.lightning",
+    "tradeoff.integrations.transformers",
     "tradeoff.integrations.torchmetrics",
     "tradeoff.training",
 )

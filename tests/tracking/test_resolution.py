@@ -14,6 +14,8 @@ from tradeoff.tracking.resolution import (
     neighbors_f_score,
 )
 
+pytestmark = pytest.mark.torch  # which finds neighbors
+
 
 def bound_of(real, generated):
     sides = {"real": real, "generated": generated}

@@ -12,6 +12,8 @@ from tradeoff import Best, InvalidInputError
 from tradeoff.evaluation import Reference
 from tradeoff.tracking import TrackedStep, Tracker
 
+pytestmark = pytest.mark.torch  # which finds neighbors
+
 SIZE = 1000
 
 

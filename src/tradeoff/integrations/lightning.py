@@ -30,7 +30,7 @@ for package in ("torch", "lightning"):
 import torch  # noqa: E402
 from lightning.pytorch.callbacks import Callback  # noqa: E402
 
-from tradeoff.integrations.generating import undisturbed  # noqa: E402
+from tradeoff.integrations.following import undisturbed, warn_if_never  # noqa: E402
 
 __all__ = ["TradeoffCallback"]
 
@@ -118,12 +118,8 @@ class TradeoffCallback(Callback):
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Say if nothing would ever run, and find the loggers."""
-        if (length := _length(trainer, self.unit)) < self.every:
-            warnings.warn(
-                f"`TradeoffCallback` will never measure: `every` is {self.every} {self.unit}s, and "
-                f"this run has {length:g}. Pass a smaller `every`, or count by the other `unit`.",
-                stacklevel=2,
-            )
+        length = _length(trainer, self.unit)
+        warn_if_never("TradeoffCallback", self.every, self.unit, length)
         if trainer.is_global_zero:
             self.tracker.logs = tuple(map(_log_of, trainer.loggers))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from abc import ABC, abstractmethod
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +139,11 @@ class WandbLog(_Log):
     def figure(self, name: str, figure: Figure, step: int) -> None:
         """Log an image."""
         wandb = import_extra("wandb", extra="wandb", purpose="`WandbLog`")
-        self.run.log({name: wandb.Image(figure), f"{self.prefix}step": step})
+        pillow = import_extra("PIL.Image", extra="wandb", purpose="`WandbLog`")
+        drawn = BytesIO()  # of a figure, wandb expects that pyplot made it
+        figure.savefig(drawn, format="png")
+        picture = wandb.Image(pillow.open(drawn))
+        self.run.log({name: picture, f"{self.prefix}step": step})
 
     def page(self, path: Path) -> None:
         """Log the page as an artifact of the type "report"."""

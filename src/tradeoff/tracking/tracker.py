@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from tradeoff._extras import import_extra
 from tradeoff._registry import resolve
 from tradeoff._validation import check_count, check_same_columns, check_type, to_array
 from tradeoff.data.open import samples_of
@@ -101,6 +102,7 @@ class Tracker:
         progress: bool = True,
         **settings: Unpack[Keywords],
     ) -> None:
+        import_extra("torch", extra="torch", purpose="`Tracker`")  # finds neighbors at each step
         check_type("goal", goal, Best)
         if workers != 0:
             check_count("workers", workers)

@@ -1,7 +1,8 @@
-"""Samples of a network in training, which goes on as if none had been drawn."""
+"""What callbacks share: samples of a network in training, and a warning that none will be drawn."""
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["undisturbed"]
+__all__ = ["undisturbed", "warn_if_never"]
 
 
 @contextmanager
@@ -30,3 +31,20 @@ def undisturbed(network: torch.nn.Module, *, seed: int) -> Iterator[None]:
         finally:
             for module, is_training in modes:
                 module.training = is_training
+
+
+def warn_if_never(name: str, every: int, unit: str, length: float) -> None:
+    """Warn if a callback would never measure in a run of this length.
+
+    Args:
+        name: Name of the callback.
+        every: Number of units from one measurement to the next.
+        unit: "epoch" or "step".
+        length: Number of units of the run; infinity if that is not known.
+    """
+    if length < every:
+        warnings.warn(
+            f"`{name}` will never measure: `every` is {every} {unit}s, and this run has "
+            f"{length:g}. Pass a smaller `every`, or count by the other `unit`.",
+            stacklevel=3,
+        )
