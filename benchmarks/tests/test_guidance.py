@@ -94,3 +94,10 @@ def test_neighbors_call_typical_images_more_precise_although_all_are_real():
         # The curve is an upper bound. Test images of MNIST are not like its training images.
         if "exact overlap" in row and "mnist" not in case:
             assert row["measured overlap"] > row["exact overlap"] - 0.03, case
+
+
+def test_the_discriminator_of_a_published_gan_improves_it():
+    rows = rows_of("digits_gan")
+    for budget in (2, 4):
+        for key in ("area", "recall"):
+            assert_all_seeds(rows[f"digits, all draws to OBRS, K = {budget}: {key}"])
