@@ -3,6 +3,7 @@
 MODULES = (
     "sajjadi_2018",
     "sajjadi_2018_models",
+    "sajjadi_2018_entropy",
     "simon_2019",
     "djolonga_2020",
     "djolonga_2020_data",
