@@ -227,10 +227,13 @@ def draw(name: str, folder: Path) -> None:
 GUIDES: dict[str, Callable[[Path], None]] = {
     "evaluate": images,
     "compare": images,
+    "sweep": temperatures,
     "decide": half,
+    "filter": images,
     "tables": people,
     "prompts": answers,
     "memorization": copied,
+    "scale": shards,
 }
 """What makes the samples of a guide."""
 

@@ -66,6 +66,13 @@ def setup(app):
     app.connect("missing-reference", link_top_level)
     app.connect("html-page-context", drop_dead_links)
     app.connect("build-finished", write_reports)
+    app.connect("env-get-outdated", pages_with_index_entries)
+
+
+def pages_with_index_entries(app, env, added, changed, removed):
+    """Pages that are written in every build: the search of others would lose their entries."""
+    entries = env.domaindata["index"]["entries"]
+    return [page for page, found in entries.items() if any(entry[3] == "main" for entry in found)]
 
 
 def drop_dead_links(app, pagename, templatename, context, doctree):

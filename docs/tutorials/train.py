@@ -161,4 +161,4 @@ PRCurveDisplay({name: one.curve for name, one in found.evaluations.items()}).plo
 #   [Better samples without training](improve.ipynb).
 #
 # To see whether training goes well while it runs, see [Monitor training](monitor.ipynb). The
-# recipe, its limits, and results on images are in [the guide](../training.md).
+# recipe, its limits, and results on images are in [the guide](../train.md).

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT / ".ci"))
 
-from words import CODE, words  # noqa: E402
+from words import CODE, PAGES, WORDS, counts, words  # noqa: E402
 
 WRITTEN = sorted([*DOCS.glob("*.md"), *DOCS.glob("api/*.md"), *DOCS.glob("tutorials/*.py")])
 REPOSITORY = sorted(ROOT.glob("*.md"))
@@ -21,6 +21,7 @@ SEARCHED = {
     "mode collapse": "report",
     "overfitting": "memorization",
     "synthetic data": "tables",
+    "temperature": "sweep",
 }
 """What a reader may search for, and the page that is to be found."""
 
@@ -49,6 +50,12 @@ def slug(heading):
 def links(page):
     """Targets of links to Markdown files, without those of code."""
     return re.findall(r"\]\(((?!https?:)[^)#\s]*\.md)?(#[^)\s]+)?\)", CODE.sub("", read(page)))
+
+
+def test_there_are_few_pages_with_few_words():
+    found = counts()
+    assert len(found) <= PAGES
+    assert sum(found.values()) <= WORDS
 
 
 def test_words_are_those_that_a_reader_reads():
