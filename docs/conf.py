@@ -71,7 +71,7 @@ def setup(app):
 
 def pages_with_index_entries(app, env, added, changed, removed):
     """Pages that are written in every build: the search of others would lose their entries."""
-    entries = env.domaindata["index"]["entries"]
+    entries = env.domains.index_domain.entries
     return [page for page, found in entries.items() if any(entry[3] == "main" for entry in found)]
 
 
