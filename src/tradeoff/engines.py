@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -17,6 +19,7 @@ from collections import deque
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import joblib
@@ -102,9 +105,9 @@ def _start_worker(shared: Any, parent: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _start_quietly(shared: Any, parent: int) -> None:
-    """The same for a worker that leaves the processor to others."""
-    _start_worker(shared, parent)
+def _start_quietly(shared: Path, parent: int) -> None:
+    """The same for a worker that leaves the processor to others, and reads a file of its parent."""
+    _start_worker(pickle.loads(shared.read_bytes()), parent)
     if os.name == "posix":
         os.nice(_NICENESS)
 
@@ -196,6 +199,7 @@ class Background:
     def __init__(self, shared: Any, *, workers: int) -> None:
         self.shared, self.workers = shared, workers
         self._pool: Any = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def give(self, task: Task, item: Any) -> Given:
         """Run a task as soon as a worker is free."""
@@ -217,11 +221,18 @@ class Background:
 
     def _submit(self, task: Task, item: Any) -> Any:
         from joblib.externals.loky import ProcessPoolExecutor
+        from joblib.externals.loky.backend.reduction import dumps
 
         if self._pool is not None:
             return self._pool.submit(_with_shared, task, item)
+        # In a file, since a new process gets its arguments through a pipe: this one would wait
+        # until it has started and read them.
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory()
+            (Path(self._folder.name) / "shared").write_bytes(dumps(self.shared))
+        place = Path(self._folder.name) / "shared"
         self._pool = ProcessPoolExecutor(
-            self.workers, initializer=_start_quietly, initargs=(self.shared, os.getpid())
+            self.workers, initializer=_start_quietly, initargs=(place, os.getpid())
         )
         future = self._pool.submit(_with_shared, task, item)
         _kill_at_exit(self._pool)
@@ -232,6 +243,9 @@ class Background:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
 
 def _kill_at_exit(pool: Any) -> None:
