@@ -222,7 +222,7 @@ def matching(address: str) -> list[Place]:
     """Places that match a pattern with ``*``, in alphabetical order.
 
     Args:
-        address: Path or address; ``**`` stands for any folders.
+        address: Path or address; ``**`` is any number of folders.
     """
     place = place_of(address)
     if isinstance(place, Path):

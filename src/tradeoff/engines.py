@@ -355,7 +355,7 @@ class RayEngine:
         common = ray.put(shared)
         needs = {"num_cpus": check_count("cpus", self.cpus), "num_gpus": self.gpus}
         crew = (_Actors if stays else _Tasks)(ray, workers, common, needs)
-        todo, pending = deque(range(len(items))), dict[Any, int]()
+        todo, pending, tries = deque(range(len(items))), dict[Any, int](), [0] * len(items)
         while todo or pending:
             while todo and crew.has_room(len(pending)):
                 i = todo.popleft()
@@ -366,6 +366,16 @@ class RayEngine:
                 result = ray.get(ready)
             except ray.exceptions.RayTaskError:
                 raise
+            except ray.exceptions.ActorUnavailableError as error:  # its node is gone, or seems so
+                crew.release(ready, died=True)
+                if ready in pending:
+                    lost = pending.pop(ready)
+                    tries[lost] += 1
+                    if tries[lost] < _TRIES:
+                        todo.appendleft(lost)
+                    else:
+                        yield lost, Failure(f"its worker died: {first_line(error)}.")
+                continue
             except ray.exceptions.RayError as error:
                 died = result = Failure(f"its worker died: {first_line(error)}.")
             crew.release(ready, died=died is not None)
