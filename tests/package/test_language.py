@@ -55,8 +55,6 @@ ALLOWED = {
     "core.law ": "a module, in examples",
     "LogRatioLaw": "a class, in examples",
     "carry no gradient": "a term of automatic differentiation",
-    "carries no gradient": "a term of automatic differentiation",
-    "carry no order": "said of numbers",
     "that t stands for": "notation: a symbol stands for a value",
     "output stands for": "notation: a symbol stands for a value",
     "wanted": "what the reader asks for",

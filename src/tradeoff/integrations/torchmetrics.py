@@ -41,7 +41,7 @@ class TradeoffMetric(Metric):
     Args:
         encoder: Name of an encoder, such as "efficientnet-lite0", or a function from samples to
             features of shape (n, d); None if `update` gets features. A module is put into
-            evaluation mode, so that features do not depend on batches. A name stands for that
+            evaluation mode, so that features do not depend on batches. A name means that
             encoder alone, without low-level views.
         train: Features of training samples, shape (n, d), to test whether the model copies them;
             real samples must be others of the same data then.
