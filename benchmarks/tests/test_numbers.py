@@ -42,6 +42,17 @@ EVERYWHERE = {
 """Constants of the library, with what they are."""
 
 HERE = {
+    "scale.md": {
+        "4.9": "a row of the record of remote, which is not complete",
+        "4.5": "a row of the record of remote, which is not complete",
+        "0.92": "a row of the record of remote, which is not complete",
+        "1.1": "111 over 100",
+        "3.1": "a billion times 3,072 bytes",
+        "0.023": "an assumed price",
+        "0.04": "an assumed price",
+        "0.40": "an assumed price",
+        "0.008": "half of the width that the formula below gives",
+    },
     "README.md": {
         "30%": "how the samples of the transcript were made",
         "0.5": "a version of another package",
