@@ -57,7 +57,7 @@ test-lowest-torch: ## the same on the lower bound of PyTorch too; its wheels bri
 BUCKET_PACKAGES = .venv-bucket/lib/python$(shell $(PYTHON) -c "import sys; print('%d.%d' % sys.version_info[:2])")/site-packages
 test-bucket:     ## runs on a bucket behind HTTP, with workers and drivers that are killed
 	$(PYTHON) -m venv .venv-bucket
-	$(PYTHON) -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(BUCKET_PACKAGES)/others.pth
+	$(PYTHON) -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" > $(BUCKET_PACKAGES)/others.pth
 	.venv-bucket/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	.venv-bucket/bin/python -m pip install --quiet --group bucket
 	.venv-bucket/bin/python -m pytest -q -n 0 tests/engine/test_bucket.py
@@ -69,7 +69,7 @@ bench-remote: test-bucket ## embedding from and to a bucket, in the environment 
 TRACKERS_PACKAGES = $(subst bucket,trackers,$(BUCKET_PACKAGES))
 test-trackers:   ## the loggers of Weights & Biases and MLflow, with their packages
 	$(PYTHON) -m venv .venv-trackers
-	$(PYTHON) -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(TRACKERS_PACKAGES)/others.pth
+	$(PYTHON) -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" > $(TRACKERS_PACKAGES)/others.pth
 	.venv-trackers/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	.venv-trackers/bin/python -m pip install --quiet --group trackers
 	.venv-trackers/bin/python -m pytest -q -n 0 tests/integrations/test_trackers.py
