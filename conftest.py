@@ -25,8 +25,11 @@ settings.load_profile("fixed")
 # Importing a tutorial would run it; `benchmarks/tests/test_tutorials.py` runs them, in small. Known
 # truths have no doctests, and some of them import PyTorch.
 collect_ignore_glob = ["docs/tutorials/*", "tests/known/*"]
-if find_spec("mlflow") is None or find_spec("wandb") is None:  # `make test-trackers` installs them
+# `make test-trackers` and `make test-bucket` install these packages, and run these files.
+if find_spec("mlflow") is None or find_spec("wandb") is None:
     collect_ignore_glob.append("tests/integrations/test_trackers.py")
+if find_spec("moto") is None or find_spec("s3fs") is None:
+    collect_ignore_glob.append("tests/engine/test_bucket.py")
 
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],

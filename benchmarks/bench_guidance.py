@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from examples.fashion_guidance import Base, Model
+    from tradeoff import PRCurve
 
 SEEDS = range(1, 6)  # sizes were fixed on another one
 SETTINGS = [*(f"w = {scale:g}" for scale in SCALES), *(f"K = {budget:g}" for budget in BUDGETS)]
@@ -151,6 +152,18 @@ def change(rows: dict[str, Row], data: str, before: str, after: str, key: str, s
     }
 
 
+def beside(exact: PRCurve, found: Row) -> Row:
+    """An exact curve next to what is measured."""
+    return {
+        "exact area": exact.area,
+        "exact overlap": float(exact.precision(1.0)),
+        "exact precision at λ = 20": float(exact.precision(20.0)),
+        "measured overlap": found["overlap"],
+        "k-NN precision": found["k-NN precision"],
+        "k-NN recall": found["k-NN recall"],
+    }
+
+
 def typical(data: str, strength: float) -> Row:
     """Training images that are preferred if they are close to the mean of their class.
 
@@ -164,14 +177,7 @@ def typical(data: str, strength: float) -> Row:
     rows = torch.multinomial(weights, size.samples)
     found = judge(shared.judged(shared.test), shared.judged(x[rows]))
     exact = RatioProfile.from_masses(np.full(len(x), 1 / len(x)), weights.numpy()).curve()
-    return {
-        "exact area": exact.area,
-        "exact overlap": float(exact.precision(1.0)),
-        "exact precision at λ = 20": float(exact.precision(20.0)),
-        "measured overlap": found["overlap"],
-        "k-NN precision": found["k-NN precision"],
-        "k-NN recall": found["k-NN recall"],
-    }
+    return beside(exact, found)
 
 
 def truth(wide: bool, scale: float) -> Row:
@@ -184,14 +190,7 @@ def truth(wide: bool, scale: float) -> Row:
     p, q = ((real.log_density(x) - guided.log_density(x)).clamp(-50, 50).numpy() for x in sides)
     exact = HeldOutLogRatios(real=p, generated=q).curve()
     found = judge(*(x.numpy() for x in sides))
-    return {
-        "exact area": exact.area,
-        "exact overlap": float(exact.precision(1.0)),
-        "exact precision at λ = 20": float(exact.precision(20.0)),
-        "measured overlap": found["overlap"],
-        "k-NN precision": found["k-NN precision"],
-        "k-NN recall": found["k-NN recall"],
-    }
+    return beside(exact, found)
 
 
 def minutes(rows: dict[str, Row]) -> Row:

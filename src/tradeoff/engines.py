@@ -350,10 +350,10 @@ class RayEngine:
 
     def run(self, task: Task, shared: Any, items: Sequence[Any], *, stays: bool = False) -> Results:
         """Results as they come; a task whose worker or node died is tried again by Ray."""
+        needs = {"num_cpus": check_count("cpus", self.cpus), "num_gpus": self.gpus}
         ray = self.connect()
         workers = self._workers(ray.cluster_resources())
         common = ray.put(shared)
-        needs = {"num_cpus": check_count("cpus", self.cpus), "num_gpus": self.gpus}
         crew = (_Actors if stays else _Tasks)(ray, workers, common, needs)
         todo, pending, tries = deque(range(len(items))), dict[Any, int](), [0] * len(items)
         while todo or pending:
@@ -361,26 +361,24 @@ class RayEngine:
                 i = todo.popleft()
                 pending[crew.call(task, items[i])] = i
             ready = ray.wait([*pending, *crew.starting], num_returns=1)[0][0]
-            died = None
+            died, is_lost = None, False
             try:
                 result = ray.get(ready)
             except ray.exceptions.RayTaskError:
                 raise
-            except ray.exceptions.ActorUnavailableError as error:  # its node is gone, or seems so
-                crew.release(ready, died=True)
-                if ready in pending:
-                    lost = pending.pop(ready)
-                    tries[lost] += 1
-                    if tries[lost] < _TRIES:
-                        todo.appendleft(lost)
-                    else:
-                        yield lost, Failure(f"its worker died: {first_line(error)}.")
-                continue
             except ray.exceptions.RayError as error:
                 died = result = Failure(f"its worker died: {first_line(error)}.")
+                # Ray tries again itself unless the node is gone, or seems so.
+                is_lost = isinstance(error, ray.exceptions.ActorUnavailableError)
             crew.release(ready, died=died is not None)
-            if ready in pending:
-                yield pending.pop(ready), result
+            if ready not in pending:
+                continue
+            i = pending.pop(ready)
+            tries[i] += 1
+            if is_lost and tries[i] < _TRIES:
+                todo.appendleft(i)
+            else:
+                yield i, result
 
     def _workers(self, resources: Mapping[str, float]) -> int:
         """How many tasks the cluster can run at a time, with their cores and GPUs each."""

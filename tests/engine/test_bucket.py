@@ -11,11 +11,6 @@ import time
 
 import pytest
 
-pytest.importorskip("moto")
-pytest.importorskip("s3fs")
-pytest.importorskip("ray")
-pytest.importorskip("efficientnet_lite_pytorch")
-
 from tests.known.bucket import (
     BUCKET,
     contents_of,

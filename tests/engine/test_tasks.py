@@ -105,3 +105,9 @@ def test_engines_by_name():
             open_engine(**mistake)
     with pytest.raises(InvalidInputError, match="`workers` must be"):
         list(LocalEngine(0).run(add, 1, [1]))
+
+
+def test_no_cores_are_refused_before_ray_starts(monkeypatch):
+    monkeypatch.setattr(RayEngine, "connect", lambda self: pytest.fail("started"))
+    with pytest.raises(InvalidInputError, match="`cpus`"):
+        next(RayEngine(cpus=0).run(lambda shared, item: item, None, [1]))

@@ -265,3 +265,15 @@ def test_half_precision_and_mistakes():
         TradeoffCallback(real=REAL, generate=Gan.sample, estimator="magic")
     with pytest.raises(InvalidInputError, match="`unit` must be one of epoch, step"):
         TradeoffCallback(real=REAL, generate=Gan.sample, unit="batch")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"every": 0}, {"unit": "hour"}, {"patience": 0}, {"folder": "s3://bucket/weights"}]
+)
+def test_a_wrong_option_is_told_before_the_real_samples_are_embedded(wrong):
+    def never(batch):
+        pytest.fail("embedded")
+
+    images = [np.zeros((8, 8, 3), np.uint8)] * 40
+    with pytest.raises(InvalidInputError, match=f"`{next(iter(wrong))}`"):
+        TradeoffCallback(real=images, generate=lambda module: [], encoder=never, **wrong)

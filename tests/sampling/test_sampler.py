@@ -352,3 +352,11 @@ def test_what_cannot_be_a_ratio_is_told_before_it_is_used():
         BudgetedSampler(generator, lambda x: 1.0 + true_log_ratio(x)).sample(10, progress=False)
     with pytest.raises(InvalidInputError, match="`real` must hold at least 40 samples"):
         BudgetedSampler(generator, sigmoid, real=np.zeros((9, 1))).sample(10)
+
+
+def test_too_few_real_samples_are_told_before_anything_is_drawn():
+    sampler = BudgetedSampler(
+        lambda n: pytest.fail("drawn"), lambda x: x[:, 0], real=np.zeros((3, 1))
+    )
+    with pytest.raises(InvalidInputError, match="`real` must hold at least"):
+        sampler.sample(10)

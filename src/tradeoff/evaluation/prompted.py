@@ -149,7 +149,7 @@ class Asked:
             encoder: Encoder of the samples, which embeds prompts, too, if it is one of texts.
             settings: Settings of the run.
         """
-        distinct = {one.strip() for side in prompts.values() for one in side.values()}
+        distinct = {one.strip() for side in prompts.values() for one in side.values()} - {""}
         if len(distinct) <= policy.FEW_PROMPTS:
             return cls(prompts, None)
         _, first = parts_of(encoder)[0]

@@ -6,22 +6,16 @@ import math
 import pickle
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff._files import check_local
-from tradeoff._validation import check_choice, check_count
-from tradeoff.goals import Best
-from tradeoff.inference import policy
 from tradeoff.integrations.loggers import FolderLog, MlflowLog, TensorBoardLog, WandbLog
-from tradeoff.tracking import Tracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import lightning.pytorch as pl
 
-    from tradeoff.settings import Keywords
     from tradeoff.tracking import Log
 
 for package in ("torch", "lightning"):
@@ -30,14 +24,12 @@ for package in ("torch", "lightning"):
 import torch  # noqa: E402
 from lightning.pytorch.callbacks import Callback  # noqa: E402
 
-from tradeoff.integrations.following import undisturbed, warn_if_never  # noqa: E402
+from tradeoff.integrations.following import Following  # noqa: E402
 
 __all__ = ["TradeoffCallback"]
 
-_BEST_F_SCORE = Best("f_score")
 
-
-class TradeoffCallback(Callback):
+class TradeoffCallback(Following, Callback):
     """Follows a training run: a `Tracker` that measures every few epochs or steps.
 
     It needs no validation loop. Samples are measured in a worker process, so training does not
@@ -61,8 +53,12 @@ class TradeoffCallback(Callback):
         stop: Whether training ends when the last steps are shown to be worse than the best one.
         restore: Whether the module has the weights of the best step when training has ended.
         folder: Folder of the checkpoint; that of the logger if not given.
+        logs: What takes note of each step, such as
+            :class:`~tradeoff.integrations.loggers.TensorBoardLog`; the loggers of the trainer do,
+            too.
         patience: Number of worse steps in a row after which to stop.
         workers: Number of worker processes; 0 to measure in this one.
+        progress: Whether to show progress while the real samples are embedded.
         settings: Settings of :func:`~tradeoff.evaluate`, such as `encoder` and `estimator`.
 
     Example:
@@ -77,51 +73,14 @@ class TradeoffCallback(Callback):
         True
     """
 
-    def __init__(
-        self,
-        *,
-        real: Any,
-        generate: Callable[[Any], Any],
-        averaged: Callable[[Any], Any] | None = None,
-        goal: Best = _BEST_F_SCORE,
-        train: Any = None,
-        every: int = 1,
-        unit: Literal["epoch", "step"] = "epoch",
-        stop: bool = False,
-        restore: bool = True,
-        folder: str | Path | None = None,
-        patience: int = policy.PATIENCE,
-        workers: int = 1,
-        **settings: Unpack[Keywords],
-    ) -> None:
-        self.tracker = Tracker(
-            real,
-            goal=goal,
-            train=train,
-            patience=patience,
-            workers=workers,
-            discard=_delete,
-            progress=False,
-            **settings,
-        )
-        self.generate, self.averaged = generate, averaged
-        self.every, self.unit = check_count("every", every), unit
-        check_choice("unit", unit, ("epoch", "step"))
-        self.stop, self.restore = stop, restore
-        self.folder = None if folder is None else check_local("folder", folder)
-        self._batches = 0
-
-    @property
-    def best_model_path(self) -> str:
-        """The checkpoint of the best step; empty if no step is kept."""
-        return str(self.tracker.checkpoint or "")
+    _batches = 0
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Say if nothing would ever run, and find the loggers."""
         length = _length(trainer, self.unit)
-        warn_if_never("TradeoffCallback", self.every, self.unit, length)
+        self.warn_if_never(length)
         if trainer.is_global_zero:
-            self.tracker.logs = tuple(map(_log_of, trainer.loggers))
+            self.tracker.logs = (*self.logs, *map(_log_of, trainer.loggers))
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any
@@ -153,9 +112,7 @@ class TradeoffCallback(Callback):
         self._batches = state_dict["batches"]
 
     def _measure(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        network = pl_module if self.averaged is None else self.averaged(pl_module)
-        with undisturbed(pl_module, seed=self.tracker.settings.seed):
-            generated = self.generate(network)
+        generated = self.samples_of(pl_module)
         path = self._place(trainer) / f"step={trainer.global_step}.ckpt"
         trainer.save_checkpoint(path, weights_only=True)
         if trainer.is_global_zero:
@@ -178,10 +135,6 @@ def _length(trainer: pl.Trainer, unit: str) -> float:
     if unit == "step":
         return min(epochs * batches, most) if batches else 0.0
     return min(epochs, math.ceil(most / batches)) if batches > 0 and most < math.inf else epochs
-
-
-def _delete(path: Path) -> None:
-    path.unlink(missing_ok=True)
 
 
 def _load(module: pl.LightningModule, path: Path) -> None:

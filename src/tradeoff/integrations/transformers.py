@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any
 
 from tradeoff._extras import import_extra
-from tradeoff._files import check_local
-from tradeoff._validation import check_choice, check_count
-from tradeoff.goals import Best
-from tradeoff.inference import policy
-from tradeoff.tracking import Tracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from transformers import TrainerControl, TrainerState, TrainingArguments
 
-    from tradeoff.settings import Keywords
-    from tradeoff.tracking import Log
 
 for package in ("torch", "transformers", "accelerate"):
     import_extra(package, extra="transformers", purpose="`TradeoffTrainerCallback`")
@@ -27,14 +18,12 @@ import torch  # noqa: E402
 from safetensors.torch import load_model, save_model  # noqa: E402
 from transformers import TrainerCallback  # noqa: E402
 
-from tradeoff.integrations.following import undisturbed, warn_if_never  # noqa: E402
+from tradeoff.integrations.following import Following  # noqa: E402
 
 __all__ = ["TradeoffTrainerCallback"]
 
-_BEST_F_SCORE = Best("f_score")
 
-
-class TradeoffTrainerCallback(TrainerCallback):
+class TradeoffTrainerCallback(Following, TrainerCallback):
     """Follows a run of ``Trainer``: a `Tracker` that measures every few epochs or steps.
 
     Samples are measured in a worker process, so training does not wait. The weights of each
@@ -60,6 +49,7 @@ class TradeoffTrainerCallback(TrainerCallback):
             :class:`~tradeoff.integrations.loggers.TensorBoardLog`.
         patience: Number of worse steps in a row after which to stop.
         workers: Number of worker processes; 0 to measure in this one.
+        progress: Whether to show progress while the real samples are embedded.
         settings: Settings of :func:`~tradeoff.evaluate`, such as `encoder` and `estimator`.
 
     Example:
@@ -75,52 +65,12 @@ class TradeoffTrainerCallback(TrainerCallback):
         True
     """
 
-    def __init__(
-        self,
-        *,
-        real: Any,
-        generate: Callable[[Any], Any],
-        averaged: Callable[[Any], Any] | None = None,
-        goal: Best = _BEST_F_SCORE,
-        train: Any = None,
-        every: int = 1,
-        unit: Literal["epoch", "step"] = "epoch",
-        stop: bool = False,
-        restore: bool = True,
-        folder: str | Path | None = None,
-        logs: Sequence[Log] = (),
-        patience: int = policy.PATIENCE,
-        workers: int = 1,
-        **settings: Unpack[Keywords],
-    ) -> None:
-        self.tracker = Tracker(
-            real,
-            goal=goal,
-            train=train,
-            patience=patience,
-            workers=workers,
-            logs=logs,
-            discard=Path.unlink,
-            progress=False,
-            **settings,
-        )
-        self.generate, self.averaged = generate, averaged
-        self.every, self.unit = check_count("every", every), unit
-        check_choice("unit", unit, ("epoch", "step"))
-        self.stop, self.restore = stop, restore
-        self.folder = None if folder is None else check_local("folder", folder)
-
-    @property
-    def best_model_path(self) -> str:
-        """The weights of the best step; empty if no step is kept."""
-        return str(self.tracker.checkpoint or "")
-
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
     ) -> None:
         """Say if nothing would ever run."""
         length = state.num_train_epochs if self.unit == "epoch" else state.max_steps
-        warn_if_never("TradeoffTrainerCallback", self.every, self.unit, length)
+        self.warn_if_never(length)
 
     def on_step_end(
         self,
@@ -161,9 +111,7 @@ class TradeoffTrainerCallback(TrainerCallback):
     def _measure(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, model: Any
     ) -> None:
-        network = model if self.averaged is None else self.averaged(model)
-        with undisturbed(model, seed=self.tracker.settings.seed):
-            generated = self.generate(network)
+        generated = self.samples_of(model)
         if state.is_world_process_zero:
             folder = self.folder or Path(str(args.output_dir)) / "tradeoff"
             folder.mkdir(parents=True, exist_ok=True)

@@ -161,6 +161,7 @@ class BudgetedSampler:
 
     def _calibrate(self, accounting: Accounting) -> tuple[Rule, float, Isotonic | None]:
         """The rule, the largest log-ratio of calibration, and the map that calibrates."""
+        real = None if self.real is None else self._ratios_of_real()
         found: list[FloatArray] = []
         is_checked = self.real is not None
         while accounting.calibration_draws < self.calibration:
@@ -172,7 +173,7 @@ class BudgetedSampler:
                 is_checked = True  # in time to stop
                 _warn(impossible(np.concatenate(found)))
         ratios = np.concatenate(found)
-        calibrate = None if self.real is None else self._fitted(ratios)
+        calibrate = None if real is None else _fitted(real, ratios)
         if calibrate is not None:
             ratios = calibrate(ratios)
         accounting.warnings = ratio_warnings(ratios)
@@ -181,18 +182,14 @@ class BudgetedSampler:
         accounting.log_max_ratio = float(ratios.max())
         return RULES[self.method](ratios, self.budget), accounting.log_max_ratio, calibrate
 
-    def _fitted(self, drawn: FloatArray) -> Isotonic:
-        """The map from log-ratios as they are given to calibrated ones."""
-        real = self._ratios(self.real)[0]
-        if len(real) < policy.FEWEST_CALIBRATED:
+    def _ratios_of_real(self) -> FloatArray:
+        """Log-ratios of the real samples, of which there must be enough to calibrate."""
+        if len(self.real) < policy.FEWEST_CALIBRATED:
             raise InvalidInputError(
                 f"`real` must hold at least {policy.FEWEST_CALIBRATED} samples to calibrate the "
-                f"ratio. Got {len(real)}."
+                f"ratio. Got {len(self.real)}."
             )
-        ends = np.concatenate((real, drawn))
-        ends = ends[np.isfinite(ends)]
-        low, high = (ends.min() - 1.0, ends.max() + 1.0) if ends.size else (-1.0, 1.0)
-        return Isotonic.fit(real=np.clip(real, low, high), generated=np.clip(drawn, low, high))
+        return self._ratios(self.real)[0]
 
     def _draw(self, count: int) -> tuple[Any, Any]:
         drawn = self.generator(count)
@@ -221,6 +218,14 @@ class BudgetedSampler:
                 f"{len(samples)} draws."
             )
         return ratios, highest
+
+
+def _fitted(real: FloatArray, drawn: FloatArray) -> Isotonic:
+    """The map from log-ratios as they are given to calibrated ones."""
+    ends = np.concatenate((real, drawn))
+    ends = ends[np.isfinite(ends)]
+    low, high = (ends.min() - 1.0, ends.max() + 1.0) if ends.size else (-1.0, 1.0)
+    return Isotonic.fit(real=np.clip(real, low, high), generated=np.clip(drawn, low, high))
 
 
 def _warn(sentences: Sequence[str]) -> None:

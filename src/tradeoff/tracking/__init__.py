@@ -4,7 +4,6 @@ A `Tracker` measures generated samples of one step after another against the sam
 a worker process, and keeps the step with the best score among those that can be trusted.
 """
 
-from tradeoff.tracking.steps import Log, TrackedStep
-from tradeoff.tracking.tracker import Tracker
+import lazy_loader as _lazy
 
-__all__ = ["Log", "TrackedStep", "Tracker"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -104,6 +104,7 @@ class Tracker:
     ) -> None:
         import_extra("torch", extra="torch", purpose="`Tracker`")  # finds neighbors at each step
         check_type("goal", goal, Best)
+        check_count("patience", patience)
         if workers != 0:
             check_count("workers", workers)
         found = _settings(settings, train)
@@ -116,9 +117,7 @@ class Tracker:
         self.checkpoint: Any = None
         ruler = Ruler(known.closed(), self.settings, train, goal)
         self._background = Background(ruler, workers=workers)
-        self._selection = Selection(
-            goal, level=found.level, patience=check_count("patience", patience)
-        )
+        self._selection = Selection(goal, level=found.level, patience=patience)
         self._waiting: deque[tuple[int, Given, Any]] = deque()
         self._warned = False
 
