@@ -11,12 +11,14 @@ from tradeoff.tracking import TrackedStep
 mpl.use("agg")
 
 
-def step(number, precision, recall, reason=""):
+def step(number, precision, recall, reason="", f_score=None):
     limits = {
         "precision_limits": (precision - 0.1, precision + 0.1),
         "recall_limits": (recall - 0.1, recall + 0.1),
     }
-    return TrackedStep(step=number, precision=precision, recall=recall, reason=reason, **limits)
+    return TrackedStep(
+        step=number, precision=precision, recall=recall, reason=reason, f_score=f_score, **limits
+    )
 
 
 BROKEN = TrackedStep(step=4, reason="All generated samples are equal.", is_broken=True)
@@ -34,6 +36,13 @@ def test_steps_that_are_not_resolved_are_hollow_and_on_no_line():
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert texts == ["precision", "recall", "not resolved", "no curve"]
     assert [text.get_text() for text in ax.texts] == ["kept"]
+
+
+def test_the_score_that_steps_are_chosen_by_is_a_line_with_gaps():
+    steps = [step(1, 0.9, 0.9, "Not seen.", f_score=0.95), step(2, 0.4, 0.6, f_score=0.5)]
+    ax = TrainingDisplay(steps).plot().ax_
+    (line,) = [one for one in ax.get_lines() if one.get_label() == "F-score"]
+    np.testing.assert_equal(line.get_ydata(), [np.nan, 0.5])
 
 
 def test_a_run_without_a_curve_has_no_picture():

@@ -29,6 +29,8 @@ __all__ = ["FolderLog", "MlflowLog", "TensorBoardLog", "WandbLog"]
 
 _PREFIX = "tradeoff/"
 _PAGE = "tradeoff.html"
+_OF_STEPS = ("curve.f_score", "curve.precision", "curve.recall")
+"""Scores that a step has itself, at the same slope as all other steps."""
 
 
 class _Log(ABC):
@@ -72,7 +74,7 @@ def _numbers(step: TrackedStep, evaluation: Evaluation | None) -> dict[str, floa
     named = {
         key: score.value
         for key, score in scores.items()
-        if step.resolved or not key.startswith("curve.")
+        if key not in _OF_STEPS and (step.resolved or not key.startswith("curve."))
     }
     return named | step.numbers
 

@@ -25,7 +25,8 @@ _MUTED = "0.5"
 class TrainingDisplay(Display):
     """Draws precision and recall by step with their limits; steps not resolved are hollow.
 
-    Limits of each step hold on their own. Precision is read at λ = 1.5 and recall at λ = 1/1.5.
+    Limits of each step hold on their own. Precision is read at λ = 1.5 and recall at λ = 1/1.5. A
+    dashed line is the F-score, by which steps are chosen unless a goal says otherwise.
 
     Args:
         steps: Steps in their order, such as those of a `Tracker`.
@@ -61,6 +62,10 @@ class TrainingDisplay(Display):
         ax = axes_or_new(ax, height=4.0)
         for (kind, marker), shade in zip(_KINDS, colors_of(color, 2), strict=True):
             _draw(ax, measured, kind, marker, shade)
+        scores = [step.f_score if step.resolved else None for step in measured]
+        if any(score is not None for score in scores):
+            x, y = [step.step for step in measured], np.array(scores, float)
+            ax.plot(x, y, "--", color=_MUTED, label="F-score", zorder=2)
         for step in self.steps:
             if step.precision is None:
                 ax.plot(step.step, 0.0, "x", color=_MUTED, clip_on=False)

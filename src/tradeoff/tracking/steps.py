@@ -81,8 +81,6 @@ class TrackedStep(Result):
             "f_score": self.f_score if self.resolved else None,
             "precision": self.precision if self.resolved else None,
             "recall": self.recall if self.resolved else None,
-            "knn_precision": self.knn_precision,
-            "knn_recall": self.knn_recall,
             "resolved": float(self.resolved),
         }
         return {name: value for name, value in named.items() if value is not None}
