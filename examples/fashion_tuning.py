@@ -1,9 +1,10 @@
 """One flow of images: tuned for recall, balance and precision, truncated, and rejected.
 
 A flow that is too simple for its data learns the latents of an autoencoder by maximum likelihood.
-From there it is tuned for λ = 0.1, 1 and 10 by its score, and once trained on as before. Truncation
-at five temperatures and rejection under three budgets start from the same flow. The judge shares
-nothing with training: features of a classifier, test images, the curve and nearest neighbors.
+From there it is tuned for λ = 0.1, 1 and 10 by its score, and once trained on as before. Latents at
+seven temperatures, below and above 1, and rejection under three budgets start from the same flow.
+The judge shares nothing with training: features of a classifier, test images, the curve and nearest
+neighbors.
 
     python -m examples.fashion_tuning --output fashion-tuning.png
 """
@@ -47,13 +48,15 @@ from tradeoff.sampling import BudgetedSampler
 from tradeoff.training import PRLoss
 
 SLOPES = (0.1, 1.0, 10.0)
-TEMPERATURES = (0.9, 0.8, 0.7, 0.6, 0.5)
+TEMPERATURES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4)
 BUDGETS = (1.5, 2.0, 4.0)
 BEFORE_REJECTION = (0.1, 0.25, 1.0, 4.0)
 """Slopes of flows that are tuned with a rejection under K = 4 to follow."""
 DATA: dict[str, Callable[[], Parts]] = {"fashion": fashion_pixels, "mnist": mnist_pixels}
 GROUPS = {
-    "truncation": ["likelihood", *(f"T = {value:g}" for value in TEMPERATURES)],
+    "temperature": [
+        "likelihood" if value == 1 else f"T = {value:g}" for value in sorted((*TEMPERATURES, 1))
+    ],
     "tuning": [f"λ = {lam:g}" for lam in SLOPES],
     "rejection": ["likelihood", *(f"K = {budget:g}" for budget in BUDGETS)],
     "likelihood, trained on": ["trained on"],
