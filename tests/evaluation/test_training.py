@@ -99,6 +99,21 @@ def test_duplicates_between_both_parts_are_told():
     assert any("near-duplicates of a training sample" in one for one in result.warnings)
 
 
+def test_a_training_set_in_place_of_held_out_data_tests_nothing():
+    train, _ = parts()
+    result = evaluate(train, with_copies(train, 0.2), train=train, **COPIES)
+    assert (result.training.state, result.findings) == ("not comparable", ())
+    (sentence,) = result.training.sentences
+    assert sentence.startswith("Whether the model copies cannot be tested: 100% of the held-out")
+
+
+def test_categories_that_repeat_everywhere_are_held_out():
+    train, held_out = np.random.default_rng(0).integers(0, 3, (2, 300, 4)).astype(float)
+    result = evaluate(held_out, held_out[::-1], train=train, **COPIES)
+    assert (result.training.state, result.training.duplicates) == ("nothing found", 0.0)
+    assert result.warnings == ()
+
+
 def test_permuted_rows_change_nothing():
     train, held_out = np.random.default_rng(0).integers(0, 3, (2, 300, 4)).astype(float)
     made = np.concatenate((train[:60], np.random.default_rng(1).integers(0, 3, (200, 4))))

@@ -285,9 +285,16 @@ def test_a_group_of_rows_is_named_by_a_rule():
     encoder = TableEncoder.fit(rows)
     x = np.array([encoder.prepare(sample) for sample in open_source(rows)])
     members = np.flatnonzero([row["size"] > 7 for row in rows])
-    name, _, number = rule_name(encoder, x, members).partition(" > ")
+    kept = np.delete(x, members, axis=0)
+    name, _, number = rule_name(encoder, x, members, other=kept).partition(" > ")
     assert name == "size"
     assert float(number) == pytest.approx(7.0, abs=0.1)
+    assert rule_name(encoder, x, members, other=x) is None  # as common on the other side
+    scattered = rng.permutation(400)[:100]  # which no rule describes
+    assert rule_name(encoder, x, scattered, other=kept) is None
+    narrow = np.flatnonzero([5 < row["size"] < 7 for row in rows])
+    between = rule_name(encoder, x, narrow, other=np.delete(x, narrow, axis=0))
+    assert sorted(part[:6] for part in between.split(" and ")) == ["size >", "size ≤"]
 
 
 def test_a_mixed_group_names_its_two_largest_classes():

@@ -46,7 +46,8 @@ class TrainingOutcome(Result):
         is_checked: Whether these two could be compared.
         gain: Lower limit of what generated samples have in common with the training set beyond
             what they have with held-out data; None if nothing is established or no curve measured.
-        duplicates: Share of held-out samples that are near-duplicates of a training sample.
+        duplicates: Share of held-out samples that are near-duplicates of a training sample; 0 where
+            most training samples repeat another one.
         often: Largest number of generated samples that are that close to one training sample.
 
     Example:
@@ -76,11 +77,16 @@ class TrainingOutcome(Result):
     @property
     def state(self) -> str:
         """What is established: "copies", "depends", "nothing found", or "not comparable"."""
-        if self.difference is not None:
+        if self.difference is not None or self.is_known:
             return "not comparable"
         if not self.owed.is_established:
             return "nothing found"
         return "copies" if self.close.is_established else "depends"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether most held-out samples are in the training set, so that nothing is held out."""
+        return self.duplicates > policy.MOSTLY
 
     @property
     def faults(self) -> dict[str, str]:
@@ -115,6 +121,12 @@ class TrainingOutcome(Result):
                 f"differ (they have at most {percent_up(1.0 - self.difference)} in common), so "
                 "they are not two random parts of one set.",
             )
+        if self.is_known:
+            return (
+                f"Whether the model copies cannot be tested: {percent(self.duplicates)} of the "
+                "held-out samples are in the training set, or nearly. Give real samples that the "
+                "model was not trained on.",
+            )
         found = list(self.faults.values())
         if self.state == "nothing found":
             found.append(self._not_found())
@@ -128,7 +140,7 @@ class TrainingOutcome(Result):
     @property
     def exact(self) -> tuple[str, ...]:
         """The tests behind the sentences."""
-        if self.difference is not None:
+        if self.state == "not comparable":
             return ()
         found = [
             f"Training set: p-value {self.owed.p_value:.2g} for all votes and "
@@ -182,6 +194,7 @@ def outcome_of(pair: Pair, measured: Measured, settings: Settings) -> TrainingOu
     gain = None
     if apart is None and measured.curve is not None:
         gain = _gain(pair, train, measured.curve.estimate, settings)
+    repeats = np.unique(train.keys).size <= policy.MOSTLY * len(train)
     copied = found.nearest.train.rows[found.is_close & found.nearest.of_train, 0]
     return TrainingOutcome(
         level=settings.level,
@@ -191,7 +204,7 @@ def outcome_of(pair: Pair, measured: Measured, settings: Settings) -> TrainingOu
         difference=apart,
         is_checked=is_checked,
         gain=gain,
-        duplicates=found.duplicates,
+        duplicates=0.0 if repeats else found.duplicates,
         often=int(np.bincount(copied, minlength=1).max()),
     )
 

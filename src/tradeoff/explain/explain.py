@@ -190,7 +190,8 @@ class _Shown:
         if name := class_name(side.labels, members) if side.labels else None:
             return name, "classes"
         if isinstance(self.encoder, TableEncoder):
-            return rule_name(self.encoder, side.x, members), "rule"
+            other = tuple(self.pair)[1 - own].x
+            return rule_name(self.encoder, side.x, members, other=other), "rule"
         texts = [contents[one].content if one in contents else None for one in side.ids]
         if texts and all(isinstance(text, str) for text in texts):
             return words_name([str(text) for text in texts], members), "words"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.tree import DecisionTreeClassifier
 
 from tradeoff.inference import policy
@@ -75,48 +76,66 @@ def words_name(
 
 
 def rule_name(
-    encoder: TableEncoder, features: FloatArray, members: npt.NDArray[np.intp]
+    encoder: TableEncoder,
+    features: FloatArray,
+    members: npt.NDArray[np.intp],
+    *,
+    other: FloatArray,
 ) -> str | None:
     """A rule on columns that holds for most of a group and for few others; None if there is none.
+
+    It must also hold more often on this side than on the other one: a rule that does not says
+    nothing about what is missed or invented.
 
     Args:
         encoder: Encoder of the table.
         features: Encoded rows of the whole side, shape (n, d).
         members: Indices of the group.
+        other: Encoded rows of the other side, shape (m, d).
     """
     inside = np.isin(np.arange(len(features)), members)
     if inside.all():
         return None
-    tree = DecisionTreeClassifier(
+    fitted = DecisionTreeClassifier(
         max_depth=_DEPTH,
         min_samples_leaf=max(1, len(members) // 4),
         class_weight="balanced",
         random_state=0,
     ).fit(features, inside)
-    nodes = tree.tree_
-    leaves = tree.apply(features)
-    best = max(np.unique(leaves), key=lambda leaf: _gain(leaves == leaf, inside))
-    path, node = list[str](), 0
-    while node != best:
-        column, threshold = int(nodes.feature[node]), float(nodes.threshold[node])
-        right = _contains(nodes, int(nodes.children_right[node]), int(best))
-        path.append(_condition(encoder, column, threshold, above=right))
-        node = int((nodes.children_right if right else nodes.children_left)[node])
-    return " and ".join(path) or None
+    tree = fitted.tree_
+    holds = fitted.decision_path(features).toarray().astype(bool)
+    of_other = fitted.decision_path(other).toarray().astype(bool)
+    telling = [
+        node
+        for node in range(1, tree.node_count)
+        if holds[inside, node].mean() >= policy.RULE_HOLDS
+        and _is_more_common(holds[:, node], of_other[:, node])
+    ]
+    if not telling:
+        return None
+    gains = [holds[inside, node].mean() - holds[~inside, node].mean() for node in telling]
+    return " and ".join(_conditions(encoder, tree, telling[int(np.argmax(gains))]))
 
 
-def _gain(chosen: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_]) -> float:
-    return float(chosen[inside].mean() - chosen[~inside].mean())
+def _is_more_common(own: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> bool:
+    """Whether a rule holds more often on one side, by a one-sided test at 5%."""
+    shares, sizes = (own.mean(), other.mean()), (own.size, other.size)
+    pooled = (own.sum() + other.sum()) / sum(sizes)
+    error = np.sqrt(pooled * (1.0 - pooled) * sum(1.0 / size for size in sizes))
+    return bool(shares[0] - shares[1] > float(ndtri(0.95)) * error)
 
 
-def _contains(nodes: object, root: int, leaf: int) -> bool:
-    """Whether a leaf lies below a node."""
-    left, right = nodes.children_left, nodes.children_right  # type: ignore[attr-defined]
-    if root == leaf:
-        return True
-    return left[root] >= 0 and (
-        _contains(nodes, int(left[root]), leaf) or _contains(nodes, int(right[root]), leaf)
-    )
+def _conditions(encoder: TableEncoder, tree: Any, node: int) -> list[str]:
+    """Conditions on the way to a node; of two on one column in one direction, the narrower."""
+    found = dict[tuple[int, bool], str]()
+    place = 0
+    while place != node:
+        left, right = int(tree.children_left[place]), int(tree.children_right[place])
+        above = node >= right  # nodes are numbered in depth-first order
+        column, threshold = int(tree.feature[place]), float(tree.threshold[place])
+        found[column, above] = _condition(encoder, column, threshold, above=above)
+        place = right if above else left
+    return list(found.values())
 
 
 def _condition(encoder: TableEncoder, column: int, threshold: float, *, above: bool) -> str:
