@@ -32,7 +32,7 @@ class BenchTable(SphinxDirective):
         self.env.note_dependency(str(path))
         if not path.exists():
             name = self.arguments[0]
-            return self.parse_text_to_nodes(f"*No record yet: run `make bench-{name}`.*")
+            return self.parse_text_to_nodes(f"*Not measured in this version yet (`make bench-{name}`).*")
         record = json.loads(Path(path).read_text())
         wanted = re.compile(self.options.get("rows", ""))
         record["rows"] = [row for row in record["rows"] if wanted.search(row["case"])]

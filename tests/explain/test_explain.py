@@ -301,6 +301,7 @@ def test_a_mixed_group_names_its_two_largest_classes():
     labels = ["cat"] * 4 + ["dog"] * 3 + ["bird"] * 3
     assert class_name(labels, np.arange(10)) == "cat (40%), bird (30%)"
     assert class_name([None] * 3, np.arange(3)) is None
+    assert class_name([f"prompt {i}" for i in range(50)], np.arange(50)) is None
 
 
 def test_examples_are_far_from_each_other_and_neighbors_are_not_repeated():

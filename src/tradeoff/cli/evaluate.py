@@ -78,7 +78,7 @@ def run(
     kept: Kept,
 ) -> None:
     """Measure one model against real data."""
-    from tradeoff.cli.output import print_result, print_warnings, write_result
+    from tradeoff.cli.output import print_result, print_verdict, print_warnings, write_result
     from tradeoff.evaluation.pipeline import evaluate_sources
     from tradeoff.evaluation.result import evaluation_files
     from tradeoff.report import EvaluationDisplay
@@ -109,8 +109,7 @@ def run(
     if json:
         typer.echo(result.to_json(curves=False))
     elif quiet:
-        for finding in result.findings:
-            typer.echo(printable(finding.sentence))
+        print_verdict(result)
         print_warnings(result)
     else:
         print_result(result, page=report, verbose=verbose)

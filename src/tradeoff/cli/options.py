@@ -176,7 +176,8 @@ Verbose = Annotated[
     bool, typer.Option("--verbose", help="Print the exact statements behind the verdict, too.")
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress; print findings, and warnings on stderr.")
+    bool,
+    typer.Option("--quiet", "-q", help="No progress; print the verdict; warnings on stderr."),
 ]
 EngineName = Annotated[
     Literal["local", "ray"] | None,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "print_result",
     "print_table",
+    "print_verdict",
     "print_warnings",
     "trade_off_table",
     "write_result",
@@ -60,6 +61,14 @@ def print_result(
             _print_notes(console, [note for note in block.notes if note[0] not in hidden])
         else:
             _print_sentences(console, block)
+
+
+def print_verdict(evaluation: Evaluation) -> None:
+    """What is said before the table."""
+    from tradeoff.report.blocks import Sentences, lines_of
+    from tradeoff.report.text import verdict_of
+
+    typer.echo(lines_of([Sentences("", verdict_of(evaluation))]))
 
 
 def print_warnings(evaluation: Evaluation) -> None:

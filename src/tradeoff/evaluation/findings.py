@@ -183,7 +183,10 @@ def _advice(verdict: Verdict) -> dict[str, str]:
         words = f"use {more} on each side." if more else "use more samples, or a stronger encoder."
         return {"difference": words}
     if verdict.name == "no overlap" and len(verdict.lost) != 1:
-        return {"no overlap": f"{_COMPARE} They may have been read or scaled differently."}
+        return {
+            "no overlap": f"{_COMPARE} If nothing else explains it, they may "
+            "have been read or scaled differently."
+        }
     shares = {"precision": verdict.precision.at_least, "recall": verdict.recall.at_least}
     if min(shares.values()) >= policy.SHARED_CAUSE:
         return {

@@ -530,6 +530,11 @@ def _check_target(settings: Settings, embedder: Encoder) -> None:
             "`target` names a column of a table, and these samples are not rows of one: leave it "
             "out."
         )
+    if settings.target == settings.label:
+        raise InvalidInputError(
+            f"`target` and `label` both name `{settings.target}`: a label is not among the columns "
+            "that are compared, so leave `label` out."
+        )
     if settings.target not in embedder.names:
         raise InvalidInputError(
             f"Unknown column `{settings.target}`. {suggestion(settings.target, embedder.names)}"

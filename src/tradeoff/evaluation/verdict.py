@@ -222,6 +222,13 @@ class Verdict(Result):
                     f"{advised} on each side."
                 ]
             return ["It was not tested which losses would have been found."]
+        (kind, outcome), *others = open_kinds.items()
+        if self.name == "loss" and outcome.advised and not others:
+            verb = "misses" if kind == "recall" else "invents"
+            return [
+                f"Whether it {verb} samples cannot be told from so few: finding "
+                f"{policy.ASKED:.0%} of them takes {outcome.advised} on each side."
+            ]
         return []
 
 

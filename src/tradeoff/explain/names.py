@@ -29,9 +29,11 @@ _WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)?")
 
 
 def class_name(labels: Sequence[str | None], members: npt.NDArray[np.intp]) -> str | None:
-    """The classes of a group with their shares; None if no member has one."""
+    """The classes of a group with their shares; None if it spreads over many, or none is known."""
     found = Counter(labels[i] for i in members)
     if not found or set(found) == {None}:
+        return None
+    if max(found.values()) < policy.NAMED_CLASS * len(members):
         return None
     names = [
         f"{'no class' if name is None else name} ({count / len(members):.0%})"

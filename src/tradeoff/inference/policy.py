@@ -149,6 +149,8 @@ FEWEST_FLAGGED = 12
 """Flagged samples of the forming half for each group: fewer form no group twice."""
 MOSTLY = 0.5
 """A group is named after a class if so many of its members have it."""
+NAMED_CLASS = 0.1
+"""A group is named by classes if its largest one has so many of its members."""
 RULE_HOLDS = 0.8
 """A group of rows is named by a rule if it holds for so many of its members."""
 NAMED_GROUPS = 3

@@ -392,7 +392,7 @@ def _columns(evaluation: Evaluation) -> dict[str, Any] | None:
                 "name": printable(one.name),
                 "bars": column_bars(one.real, one.generated),
                 "cells": [printable(cell) for cell in one.cells],
-                "value": f"{one.value:.2f}",
+                "value": f"{one.value:.0%}",
                 "at_least": _limit(one),
                 "statistic": f"{one.statistic:.2f}",
             }
@@ -404,7 +404,7 @@ def _columns(evaluation: Evaluation) -> dict[str, Any] | None:
         "pairs": [
             (
                 f"{printable(one.first)} and {printable(one.second)}",
-                f"{one.value:.2f}",
+                f"{one.value:.0%}",
                 _limit(one),
                 f"{one.real:.2f}",
                 f"{one.generated:.2f}",
@@ -416,10 +416,8 @@ def _columns(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _limit(one: ColumnDifference | PairDifference) -> str:
-    """A lower limit, which is not 0.00 if a difference is established."""
-    if not one.is_established:
-        return ""
-    return f"{one.at_least:.2f}" if one.at_least >= 0.005 else f"{one.at_least:.1g}"
+    """A lower limit, rounded down; empty if no difference is established."""
+    return percent(one.at_least) if one.is_established else ""
 
 
 @section("prompts", "Prompts")

@@ -165,6 +165,9 @@ def notes_of(evaluation: Evaluation) -> list[tuple[str, str]]:
                     "confidence.",
                 )
             )
+    if evaluation.prompts is not None:
+        limited = "limits of the scores hold for the prompts that were asked, not for new ones."
+        found.append(("prompts", limited))
     found += _equal_samples(evaluation)
     found += [("warning", warning) for warning in evaluation.warnings]
     for side, items in evaluation.broken.items():
@@ -217,7 +220,7 @@ def named_advice_of(evaluation: Evaluation) -> list[tuple[str, str]]:
 def comparison_notes_of(comparison: Comparison) -> list[tuple[str, str]]:
     """What to know about the numbers of all models, and about their differences."""
     first = next(iter(comparison.evaluations.values()))
-    found = [note for note in notes_of(first) if note[0] in ("at most", "expected")]
+    found = [note for note in notes_of(first) if note[0] in ("at most", "expected", "prompts")]
     found += [("warning", warning) for warning in shared_warnings(comparison)]
     if comparison.differences:
         found.append(
