@@ -2,7 +2,7 @@ PYTHON ?= python
 # Files with slow tests come first (conftest.py), so that no worker is left with one at the end.
 TESTS = -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help browser install check test test-all test-lowest test-lowest-hub test-lowest-torch test-bucket test-trackers docs tutorials data bench stale dist sbom first-contact
+.PHONY: help browser install check quick test test-all test-lowest test-lowest-hub test-lowest-torch test-bucket test-trackers docs tutorials data bench stale dist sbom first-contact
 
 help:            ## show this list
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -18,6 +18,11 @@ check:           ## lint, format, types, layers, spelling, prose
 	lint-imports
 	$(PYTHON) -m codespell_lib
 	$(PYTHON) .ci/prose.py
+
+quick:           ## install without PyTorch, Chromium and data, and run the quick tests: a first check of a clone
+	$(PYTHON) -m pip install --quiet --upgrade "pip>=25.1"
+	$(PYTHON) -m pip install --quiet --group test -e ".[images]"
+	$(PYTHON) $(TESTS) -q -m "not slow" tests
 
 test:            ## the tests that take less than about a second each, doctests and documentation examples included
 	$(PYTHON) $(TESTS) -m "not slow"

@@ -32,7 +32,8 @@ class BenchTable(SphinxDirective):
         self.env.note_dependency(str(path))
         if not path.exists():
             name = self.arguments[0]
-            return self.parse_text_to_nodes(f"*Not measured in this version yet (`make bench-{name}`).*")
+            missing = f"*Not measured in this version yet (`make bench-{name}`).*"
+            return self.parse_text_to_nodes(missing)
         record = json.loads(Path(path).read_text())
         wanted = re.compile(self.options.get("rows", ""))
         record["rows"] = [row for row in record["rows"] if wanted.search(row["case"])]

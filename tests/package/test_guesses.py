@@ -162,6 +162,7 @@ def test_a_wrong_name_in_python_leads_to_the_right_one(guess, meant, result):
         guess(result)
 
 
+@pytest.mark.torch
 def test_what_is_suggested_exists():
     for meant in tradeoff._MEANT.values():
         __import__(meant.rpartition(".")[0])
