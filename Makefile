@@ -21,7 +21,7 @@ check:           ## lint, format, types, layers, spelling, prose
 
 quick:           ## install without PyTorch, Chromium and data, and run the quick tests: a first check of a clone
 	$(PYTHON) -m pip install --quiet --upgrade "pip>=25.1"
-	$(PYTHON) -m pip install --quiet --group test -e ".[images]"
+	$(PYTHON) -m pip install --quiet --group test -e ".[images,remote]"
 	$(PYTHON) $(TESTS) -q -m "not slow" tests
 
 test:            ## the tests that take less than about a second each, doctests and documentation examples included
