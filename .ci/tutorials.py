@@ -26,6 +26,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE = {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}
 ADDRESS = r"<(?:\w+\.)*\w+ (?:object )?at 0x[0-9a-f]+>"
 WIDGETS = r"^.*Missing packages: \['ipywidgets'\].*\n"  # from Ray
+PROGRESS = r"\r[^\r\n]*"
 QUIET = {
     "TQDM_DISABLE": "1",
     "HF_HUB_OFFLINE": "1",
@@ -65,7 +66,7 @@ def execute(notebook: nbformat.NotebookNode, *, timeout: int = 600, **sizes: obj
 
 
 def clean(notebook: nbformat.NotebookNode) -> None:
-    """Leave out times, addresses, the kernel's version, and advice to install widgets."""
+    """Leave out times, addresses, the kernel's version, progress, and advice on widgets."""
     notebook.metadata["language_info"] = LANGUAGE
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
@@ -76,6 +77,7 @@ def clean(notebook: nbformat.NotebookNode) -> None:
                 del output.data["text/plain"]
             if output.get("name") == "stderr":
                 output.text = re.sub(WIDGETS, "", output.text, flags=re.MULTILINE)
+                output.text = re.sub(PROGRESS, "", output.text)
         if "outputs" in cell:
             cell.outputs = [one for one in cell.outputs if one.get("text") != ""]
 

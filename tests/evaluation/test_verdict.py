@@ -43,6 +43,17 @@ VERDICTS = {
         "At least 31% of the generated samples are not realistic.",
         "Misses nothing that we could find; 10% or more would have been found four times in five.",
     ),
+    "recall, and too few samples to tell precision": (
+        Verdict(
+            difference=0.12,
+            recall=lost((3.0, 0.1299)),
+            precision=Outcome(enough=1300, is_minimum=True),
+        ),
+        "loss",
+        "Misses at least 12% of the real data.",
+        "Whether it invents samples cannot be told from so few: finding 10% of them takes more than "
+        "1,300 samples on each side.",
+    ),
     "recall, and precision is bounded": (
         Verdict(difference=0.12, recall=lost((3.0, 0.1299)), precision=Outcome(at_most=0.12)),
         "loss",

@@ -16,6 +16,7 @@ from tradeoff._text import printable
 from tradeoff.comparison import Comparison
 from tradeoff.data.base import Sample
 from tradeoff.evaluation import Evaluation
+from tradeoff.evaluation.verdict import Outcome
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.explain.result import Filtered, GroupedLoss
 from tradeoff.report.page import page_of
@@ -228,6 +229,16 @@ def test_a_group_that_is_not_established_says_why_and_what_would_be_enough(resul
     assert "30 real and 0 generated ones lie here" in text
     assert "generated data is 20% as frequent here as real data" in text
     assert "About 1.6 times as many samples (960 on each side) would be enough" in text
+
+
+def test_what_could_not_be_found_is_not_known(results):
+    found = results["evaluation"]
+    explanation = replace(found.explanation, missed=None, invented=None)
+    bounded, is_open = Outcome(at_most=0.1), Outcome()
+    verdict = replace(found.verdict, recall=bounded, precision=is_open)
+    page = page_of(replace(found, explanation=explanation, verdict=verdict))
+    assert "No group of real samples is shown to be missing." in page
+    assert "Not known: no invented group was found" in page
 
 
 def test_a_comparison_keeps_the_order_of_the_models_and_shows_signs(browser, results):

@@ -458,13 +458,13 @@ def _limited(value: float, at_most: float) -> tuple[str, str]:
 @section("missed", "What it misses")
 def _missed(evaluation: Evaluation) -> dict[str, Any] | None:
     found = evaluation.explanation
-    return None if found is None else _grouped(found.missed, evaluation)
+    return None if found is None else _grouped(found.missed, "recall", evaluation)
 
 
 @section("invented", "What it invents")
 def _invented(evaluation: Evaluation) -> dict[str, Any] | None:
     found = evaluation.explanation
-    return None if found is None else _grouped(found.invented, evaluation)
+    return None if found is None else _grouped(found.invented, "precision", evaluation)
 
 
 @section("classes", "Classes")
@@ -553,9 +553,10 @@ def _numbers(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _grouped(loss: GroupedLoss | None, evaluation: Evaluation) -> dict[str, Any]:
+def _grouped(loss: GroupedLoss | None, kind: str, evaluation: Evaluation) -> dict[str, Any]:
     if loss is None or evaluation.explanation is None:
-        return {"groups": []}
+        outcome = getattr(evaluation.verdict, kind, None)
+        return {"groups": [], "is_open": outcome and outcome.state == "inconclusive"}
     sizes = evaluation.provenance["samples"]
     named = evaluation.explanation.established[loss.kind]
     positive = sum(max(group.share, 0.0) for group in loss.groups) or 1.0
