@@ -51,8 +51,8 @@ VERDICTS = {
         ),
         "loss",
         "Misses at least 12% of the real data.",
-        "Whether it invents samples cannot be told from so few: finding 10% of them takes more than "
-        "1,300 samples on each side.",
+        "Whether it invents samples cannot be told from so few: finding 10% of them takes more "
+        "than 1,300 samples on each side.",
     ),
     "recall, and precision is bounded": (
         Verdict(difference=0.12, recall=lost((3.0, 0.1299)), precision=Outcome(at_most=0.12)),
