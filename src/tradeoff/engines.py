@@ -46,7 +46,7 @@ _TRIES = 3
 _AHEAD = 2  # tasks that wait for each worker
 _OBJECT_STORE = 500_000_000
 _WATCH_SECONDS = 1.0
-_NICENESS = 10
+_NICENESS = 19
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ def _start_worker(shared: Any, parent: int) -> None:
 
 def _start_quietly(shared: Path, parent: int) -> None:
     """The same for a worker that leaves the processor to others, and reads a file of its parent."""
+    os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # fits start no processes of their own
     _start_worker(pickle.loads(shared.read_bytes()), parent)
     if os.name == "posix":
         os.nice(_NICENESS)
