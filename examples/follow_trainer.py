@@ -16,7 +16,7 @@ from tradeoff.tracking import Tracker
 
 
 class Model(Ring):
-    """A flow as `Trainer` wants it."""
+    """A flow as `Trainer` requires it."""
 
     def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
         """The loss of a batch."""

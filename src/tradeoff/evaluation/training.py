@@ -168,7 +168,7 @@ class TrainingOutcome(Result):
             )
         return (
             f"No copying of the training set was found; {percent_up(size)} or more would have been "
-            "found four times in five. This is no guarantee of privacy."
+            "found four times in five. This does not guarantee privacy."
         )
 
 
