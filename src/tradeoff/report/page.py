@@ -554,9 +554,10 @@ def _numbers(evaluation: Evaluation) -> list[tuple[str, str, str]]:
 
 
 def _grouped(loss: GroupedLoss | None, kind: str, evaluation: Evaluation) -> dict[str, Any]:
+    outcome = getattr(evaluation.verdict, kind, None)
+    is_open = outcome is not None and outcome.state == "inconclusive"
     if loss is None or evaluation.explanation is None:
-        outcome = getattr(evaluation.verdict, kind, None)
-        return {"groups": [], "is_open": outcome and outcome.state == "inconclusive"}
+        return {"groups": [], "is_open": is_open}
     sizes = evaluation.provenance["samples"]
     named = evaluation.explanation.established[loss.kind]
     positive = sum(max(group.share, 0.0) for group in loss.groups) or 1.0
@@ -581,6 +582,7 @@ def _grouped(loss: GroupedLoss | None, kind: str, evaluation: Evaluation) -> dic
         start += width
     return {
         "groups": groups,
+        "is_open": is_open,
         "list": list_of(loss),
         "color": COLORS[0 if loss.kind == "recall" else 1],
         "loss": f"{loss.loss:.1%}",
