@@ -231,7 +231,9 @@ def test_sentences_of_every_state():
     assert told["copies and more"].endswith("At any distance, at least 80% do.")
     assert told["depends"].startswith("Depends on its training set: at least 3.1% of")
     assert told["overfits"].startswith("Overfits: the generated samples have at least 4.7% more")
-    assert "; 1.2% or more would have been found four times in five. This does" in told["nothing"]
+    assert told["nothing"].endswith(
+        "; 1.2% or more would have been found four times in five. This does not guarantee privacy."
+    )
     assert told["few"].startswith("Too few samples to tell whether the model copies")
 
 

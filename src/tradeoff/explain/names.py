@@ -33,13 +33,14 @@ def class_name(labels: Sequence[str | None], members: npt.NDArray[np.intp]) -> s
     found = Counter(labels[i] for i in members)
     if not found or set(found) == {None}:
         return None
-    if max(found.values()) < policy.NAMED_CLASS * len(members):
+    largest = max(found.values()) / len(members)
+    if largest < policy.NAMED_CLASS:
         return None
     names = [
         f"{'no class' if name is None else name} ({count / len(members):.0%})"
         for name, count in sorted(found.items(), key=lambda one: (-one[1], str(one[0])))[:2]
     ]
-    if max(found.values()) / len(members) >= policy.MOSTLY:
+    if largest >= policy.MOSTLY:
         return names[0]
     return ", ".join(names)
 
@@ -120,11 +121,11 @@ def rule_name(
 
 
 def _is_more_common(own: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> bool:
-    """Whether a rule holds more often on one side, by a one-sided test at 5%."""
+    """Whether a rule holds more often on one side, by a one-sided test."""
     shares, sizes = (own.mean(), other.mean()), (own.size, other.size)
     pooled = (own.sum() + other.sum()) / sum(sizes)
     error = np.sqrt(pooled * (1.0 - pooled) * sum(1.0 / size for size in sizes))
-    return bool(shares[0] - shares[1] > float(ndtri(0.95)) * error)
+    return bool(shares[0] - shares[1] > float(ndtri(policy.RULE_LEVEL)) * error)
 
 
 def _conditions(encoder: TableEncoder, tree: Any, node: int) -> list[str]:

@@ -153,6 +153,8 @@ NAMED_CLASS = 0.1
 """A group is named by classes if its largest one has so many of its members."""
 RULE_HOLDS = 0.8
 """A group of rows is named by a rule if it holds for so many of its members."""
+RULE_LEVEL = 0.95
+"""Confidence that such a rule holds more often on the side of the group than on the other one."""
 NAMED_GROUPS = 3
 """Groups, columns or pairs that a sentence names: a reader takes in no more."""
 WORTH_FILTERING = 0.05
