@@ -4,9 +4,10 @@ import os
 import signal
 from pathlib import Path
 
+import joblib
 import pytest
 
-from tradeoff.engines import Failure, LocalEngine, RayEngine, open_engine
+from tradeoff.engines import Background, Failure, LocalEngine, RayEngine, open_engine
 from tradeoff.exceptions import InvalidInputError, UnreadableError
 
 
@@ -111,3 +112,14 @@ def test_no_cores_are_refused_before_ray_starts(monkeypatch):
     monkeypatch.setattr(RayEngine, "connect", lambda self: pytest.fail("started"))
     with pytest.raises(InvalidInputError, match="`cpus`"):
         next(RayEngine(cpus=0).run(lambda shared, item: item, None, [1]))
+
+
+def cores(shared, item):
+    return joblib.cpu_count()
+
+
+def test_a_worker_in_the_background_has_one_core_for_its_fits(monkeypatch):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
+    background = Background(None, workers=1)
+    assert background.give(cores, None)() == 1
+    background.close()
