@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from tradeoff._progress import track
 from tradeoff._sides import Sides
+from tradeoff._threads import single_threaded
 from tradeoff._validation import FloatArray, check_count
 from tradeoff.exceptions import InvalidInputError
 from tradeoff.inference import policy
@@ -198,6 +199,7 @@ def _check_parts(placed: Placed, split: Split) -> None:
 _WORTH_PROCESSES = 100_000  # numbers in both samples together
 
 
+@single_threaded  # several threads would wait for each other in fits of few columns
 def cross_fit(
     model: Estimator,
     sides: Sides[Placed],
