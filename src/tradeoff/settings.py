@@ -37,7 +37,6 @@ _REFUSED = {
     **dict.fromkeys(
         ("n_jobs", "num_workers", "workers"), "threads are as many as cores, or OMP_NUM_THREADS"
     ),
-    "batch_size": "batches have a fixed size, so that results do not depend on it",
     **dict.fromkeys(("random_state", "rng"), "write `seed`"),
     **dict.fromkeys(("metric", "scores"), "write `metrics`"),
     **dict.fromkeys(("nearest_k", "n_neighbors", "neighbors"), "write `k`"),
@@ -107,6 +106,13 @@ class EmbedSettings:
         metadata={
             "help": "What runs `efficientnet-lite0`: torch (PyTorch) or onnx (ONNX Runtime, on a "
             "CPU); auto is ONNX Runtime if it is installed and there is no GPU."
+        },
+    )
+    batch_size: int | None = field(
+        default=None,
+        metadata={
+            "help": "Number of samples that an encoder sees at once: 32, or what suits the GPUs of "
+            "workers. Features of different sizes differ by rounding and are never mixed."
         },
     )
     store: str | Path | None = field(
@@ -228,6 +234,7 @@ class EmbedKeywords(TypedDict, total=False):
     device: str
     dtype: Literal["float32", "bfloat16", "float16"]
     runtime: Literal["auto", "torch", "onnx"]
+    batch_size: int | None
     store: str | Path | None
     limit: int | None
     broken: Literal["skip", "stop"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.cli.test_commands import tradeoff
-from tradeoff.embedding import device_check
+from tradeoff.embedding import batches, device_check
 from tradeoff.embedding.device_check import check_device
 
 pytestmark = [
@@ -22,8 +22,7 @@ def test_without_a_gpu_it_says_so(monkeypatch):
 
 @pytest.mark.slow
 def test_a_device_is_compared_and_measured(monkeypatch):
-    monkeypatch.setattr(device_check, "_SIZE", 64)
-    monkeypatch.setattr(device_check, "_LARGEST", 64)
+    monkeypatch.setattr(batches, "_LARGEST", 32)
     found = dict(check_device("cpu"))
     for name in ("efficientnet-lite0", "all-minilm-l6-v2"):
         assert found[name].startswith("works: 0 from the CPU")
@@ -33,7 +32,7 @@ def test_a_device_is_compared_and_measured(monkeypatch):
 
 @pytest.mark.slow
 def test_each_failure_is_told_and_the_others_are_tried(monkeypatch):
-    monkeypatch.setattr(device_check, "_LARGEST", 0)
+    monkeypatch.setattr(batches, "_LARGEST", 0)
     found = dict(check_device("meta"))
     assert found["efficientnet-lite0"].startswith("FAILS: ")
     assert found["all-minilm-l6-v2"].startswith("FAILS: ")
@@ -50,11 +49,3 @@ def test_other_features_are_told(monkeypatch):
     assert told["other"].startswith("DIFFERS: 0.1 from the CPU")
     assert told["order"].endswith("OTHER BITS in another order")
     assert told["order"].startswith("works")
-
-
-def test_batches_are_doubled_until_that_stops_to_pay(monkeypatch):
-    speeds = iter([100.0, 190.0, 195.0])
-    monkeypatch.setattr(device_check, "_speed", lambda encoder, batch: next(speeds))
-    monkeypatch.setattr(device_check, "_SIZE", 8)
-    labels = [label for label, _ in device_check._speeds("cpu")]
-    assert labels == ["images/s, batch 32", "images/s, batch 64", "images/s, batch 128"]

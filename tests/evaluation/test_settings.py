@@ -27,6 +27,7 @@ CHANGED = Settings(
     device="cpu",
     dtype="bfloat16",
     runtime="torch",
+    batch_size=64,
     store="/somewhere",
     limit=10,
     broken="stop",

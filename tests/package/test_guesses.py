@@ -289,7 +289,6 @@ def test_encoders_are_listed():
         (("decide", "a.npy"), 'The question must read like "curve.recall > 0.6"'),
         (("report", "nothing.json"), "`nothing.json` does not exist."),
         (("filter", "--out", "kept"), "has no option `--out`. Did you mean `--ids`?"),
-        (("evaluate", "--batch-size", "8"), "no option `--batch-size`: batches have a fixed size"),
         (("evaluate", "--num-workers", "8"), "OMP_NUM_THREADS"),
         (("evaluate", "--gpu", "0"), "has no option `--gpu`. Did you mean `--device`?"),
         (("compare", "a.json", "b.json"), "Saved results cannot be compared. Got b.json"),

@@ -24,8 +24,8 @@ _GROUPS = {
     ),
     "Output": "json plot report no_samples out ids curves overwrite quiet verbose",
     "Advanced": (
-        "estimator rule folds repeats k seed device dtype runtime store engine address workers "
-        "ledger"
+        "estimator rule folds repeats k seed device dtype runtime batch_size store engine address "
+        "workers ledger"
     ),
 }
 _MEANT = {
@@ -58,7 +58,6 @@ _MEANT = {
 }
 """Options that other tools have, and ours that mean the same."""
 _ANSWERED = {
-    "--batch-size": "batches have a fixed size, so that results do not depend on it",
     **dict.fromkeys(
         ("--num-workers", "--jobs", "--n-jobs", "--threads"),
         "threads are as many as cores, or OMP_NUM_THREADS",

@@ -16,7 +16,7 @@ import numpy as np
 
 from tradeoff.data.base import Broken, Sample
 from tradeoff.exceptions import UnreadableError
-from tradeoff.features.network import BATCH
+from tradeoff.features.network import BATCH, BatchedNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -75,9 +75,9 @@ class Chunk:
         self.items.append(item)
         self.size += 0 if isinstance(item, Broken) else sum(map(_size, item.ready))
 
-    def is_full(self, most: int) -> bool:
+    def is_full(self, most: int, batch: int) -> bool:
         """By number or by bytes; after a whole batch, if the next one would not fit."""
-        fits = self.size < (_CHUNK_BYTES / 2 if len(self.items) == BATCH else _CHUNK_BYTES)
+        fits = self.size < (_CHUNK_BYTES / 2 if len(self.items) == batch else _CHUNK_BYTES)
         return len(self.items) >= most or not fits
 
 
@@ -102,11 +102,14 @@ def prepare_chunks(
             return Broken(item.id, str(error))
         return Prepared(item.id, b"", item.label, digest, ready)
 
+    networks = [lane.encoder for lane in lanes if isinstance(lane.encoder, BatchedNetwork)]
+    batch = max((one.batch_size for one in networks), default=BATCH)
+    most = batch * -(-_CHUNK[lanes[0].encoder.kind] // batch)  # whole batches
     chunk = Chunk()
     with ThreadPoolExecutor(threads, initializer=_step_back) as pool:
         for item in _in_order(pool, prepare, items, _IN_FLIGHT * threads):
             chunk.add(item)
-            if chunk.is_full(_CHUNK[lanes[0].encoder.kind]):
+            if chunk.is_full(most, batch):
                 yield chunk
                 chunk = Chunk()
     if chunk.items:

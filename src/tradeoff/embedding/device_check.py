@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from tradeoff._extras import import_extra
 from tradeoff.data.base import Sample
+from tradeoff.embedding.batches import throughputs
 from tradeoff.exceptions import InvalidInputError, TradeoffError, first_line
 from tradeoff.features.open import open_encoder
 from tradeoff.features.registry import ENCODERS, PACKAGED
@@ -23,10 +23,6 @@ __all__ = ["check_device", "find_gpu"]
 
 _SAMPLES = 48  # a whole batch, and one that has to be filled up
 _TOLERANCE = 1e-3  # of the largest feature; GPUs round products to fewer bits than CPUs
-_GROWTH = 1.05  # of throughput, below which larger batches are not worth it
-_LARGEST = 1024
-_SIZE = 224
-_TURNS = 3
 
 
 def find_gpu() -> str:
@@ -108,29 +104,10 @@ def _samples(kind: Kind) -> Sequence[Sample]:
 
 def _speeds(device: str) -> Iterator[tuple[str, str]]:
     """Images per second of the packaged encoder, by size of the batch, until that stops to pay."""
-    import torch
-
     name = PACKAGED["image"]
     if not ENCODERS[name].is_installed:
         return
-    encoder: Any = open_encoder(name, kind="image", size=_SIZE, device=device, runtime="torch")
-    size, before = 32, 0.0
-    while size <= _LARGEST:
-        label = f"images/s, batch {size}"
-        try:
-            now = _speed(encoder, torch.zeros(size, 3, _SIZE, _SIZE, device=device))
-        except torch.OutOfMemoryError:
-            yield label, "out of memory"
-            return
-        yield label, f"{now:,.0f}"
-        if now < _GROWTH * before:
-            return
-        size, before = 2 * size, now
-
-
-def _speed(encoder: Any, batch: Any) -> float:
-    encoder.run(batch)
-    start = time.perf_counter()
-    for _ in range(_TURNS):
-        encoder.run(batch)  # features are copied to the host, so that the device is done
-    return _TURNS * len(batch) / (time.perf_counter() - start)
+    encoder: Any = open_encoder(name, kind="image", device=device, runtime="torch")
+    prepared = [encoder.prepare(one) for one in _samples("image")]
+    for size, speed in throughputs(encoder.embed_in, prepared):
+        yield f"images/s, batch {size}", "out of memory" if speed is None else f"{speed:,.0f}"

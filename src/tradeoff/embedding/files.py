@@ -7,15 +7,18 @@ import os
 from dataclasses import replace
 from hashlib import blake2b
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tradeoff._codec import decode, decoding
 from tradeoff._extras import import_extra
 from tradeoff._progress import track
 from tradeoff._remote import Place, Remote, place_of, write_whole
 from tradeoff._sides import Sides
 from tradeoff.data.base import Broken
 from tradeoff.data.parts import list_parts
+from tradeoff.embedding.batches import find_batch_sizes, with_batch_sizes
 from tradeoff.embedding.chunks import THREADS
 from tradeoff.embedding.embed import embed_source
 from tradeoff.embedding.schema import Schema
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
     from tradeoff.data.parts import Part
     from tradeoff.settings import EmbedSettings
 
-__all__ = ["embed_files"]
+__all__ = ["embed_files", "suit_workers"]
+
+_MEASURED = 64  # samples by which the size of batches is found
 
 
 def embed_files(
@@ -70,9 +75,7 @@ def embed_files(
         total=len(todo),
         progress=progress,
     ):
-        if isinstance(result, Failure):
-            kind = UnavailableError if result.lies_outside else InvalidInputError
-            raise kind(f"`{todo[i][0]}` cannot be embedded: {result.sentence}")
+        _check_done(result, todo[i][0])
     broken = {
         side: tuple(
             Broken(*item)
@@ -82,6 +85,56 @@ def embed_files(
         for side, folder in folders._asdict().items()
     }
     return folders.map(str), broken
+
+
+def suit_workers(
+    embedder: Any,
+    address: str,
+    settings: EmbedSettings,
+    engine: Engine,
+    place: Place,
+    *,
+    progress: bool,
+) -> Any:
+    """An encoder with batches that suit the GPUs of workers; on CPUs, the encoder as it is.
+
+    A worker finds their size once. It is kept in the folder of the run, since features depend on
+    it.
+
+    Args:
+        embedder: Encoder of the samples.
+        address: Path or address of samples.
+        settings: Settings of reading and embedding.
+        engine: Where tasks run.
+        place: Folder of the run.
+        progress: Whether to show a progress line.
+    """
+    if not (isinstance(engine, RayEngine) and engine.gpus > 0) or settings.batch_size is not None:
+        return embedder
+    kept = place / "batches.json"
+    if not kept.exists():
+        shared = Shared(embedder, identity_of(embedder), settings)
+        found = engine.run(_batch_sizes, shared, list_parts(address)[:1], stays=True)
+        for _, sizes in track(found, "measuring batches", total=1, progress=progress):
+            _check_done(sizes, address)
+            write_whole(kept, json.dumps(sizes).encode())
+    with decoding(f"`{kept}`"):
+        sizes = decode(json.loads(kept.read_bytes()), dict[str, int])
+    return with_batch_sizes(embedder, sizes)
+
+
+def _batch_sizes(shared: Shared, part: Part) -> dict[str, int]:
+    """A task: sizes of batches that suit this worker, by the first samples of a part."""
+    source = open_part_as_set(part, replace(shared.settings, store=None))
+    samples = (item for item in source if not isinstance(item, Broken))
+    return find_batch_sizes(shared.embedder, list(islice(samples, _MEASURED)))
+
+
+def _check_done(result: Any, what: object) -> None:
+    """A task must not have failed."""
+    if isinstance(result, Failure):
+        kind = UnavailableError if result.lies_outside else InvalidInputError
+        raise kind(f"`{what}` cannot be embedded: {result.sentence}")
 
 
 def _unfinished(

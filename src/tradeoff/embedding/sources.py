@@ -65,7 +65,7 @@ def check_embedding(settings: EmbedSettings) -> None:
     for name in ("column", "label"):
         if getattr(settings, name) is not None:
             check_type(name, getattr(settings, name), str)
-    for name in ("size", "limit"):
+    for name in ("size", "limit", "batch_size"):
         if getattr(settings, name) is not None:
             check_count(name, getattr(settings, name))
     _check_schema(settings)
@@ -214,5 +214,6 @@ def encoder_of(kind: Kind, settings: EmbedSettings) -> Encoder:
         device=settings.device,
         dtype=settings.dtype,
         runtime=settings.runtime,
+        batch_size=settings.batch_size,
     )
     return with_low_level(found) if settings.low_level else found

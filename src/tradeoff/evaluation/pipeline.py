@@ -34,7 +34,7 @@ from tradeoff.curves.folds import Split
 from tradeoff.data.open import samples_of
 from tradeoff.data.parts import first_file
 from tradeoff.embedding.embed import embedding_steps
-from tradeoff.embedding.files import embed_files
+from tradeoff.embedding.files import embed_files, suit_workers
 from tradeoff.embedding.forms import form_warnings
 from tradeoff.embedding.sources import (
     check_embedding,
@@ -247,6 +247,7 @@ def _evaluate_files(
             if on_gpus and settings.runtime == "auto":  # which would look for GPUs here
                 settings = replace(settings, runtime="torch")
             embedder = encoder_for(sources.real, settings)
+            embedder = suit_workers(embedder, both.real, settings, engine, place, progress=progress)
             both, broken = embed_files(both, embedder, settings, engine, place, progress=progress)
             reader = ShardReader("features", "label", id="id")
         state, unread = count_files(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reference", "embed_settings"]
 
-_OF_THE_ENCODER = ("encoder", "size", "dtype", "runtime")
+_OF_THE_ENCODER = ("encoder", "size", "dtype", "runtime", "batch_size")
 _OWN = ("seed", "trusted")  # settings that a reference does not decide
 
 

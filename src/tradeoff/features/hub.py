@@ -19,7 +19,14 @@ from tradeoff.features.hub_files import (
     quietly,
 )
 from tradeoff.features.hub_pixels import read_pixels
-from tradeoff.features.network import ImageNetwork, Network, check_rows, hash_files, in_batches
+from tradeoff.features.network import (
+    BatchedNetwork,
+    ImageNetwork,
+    Network,
+    check_rows,
+    hash_files,
+    in_batches,
+)
 from tradeoff.features.trust import refuse_code, refuse_pickles
 
 if TYPE_CHECKING:
@@ -94,6 +101,7 @@ class HubImages(HubModel, ImageNetwork):
         model: Id on the hub, or a folder.
         device: Device of the network; "auto" is a GPU if there is one.
         dtype: Precision of products inside the network.
+        batch_size: Number of samples that the network sees at once.
 
     Example:
         >>> from tradeoff.features.hub import HubImages
@@ -108,10 +116,10 @@ class HubImages(HubModel, ImageNetwork):
         """As the model's own configuration says."""
         return read_pixels(self.name, self._folder)
 
-    def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
-        """Features of prepared images, shape (n, d)."""
+    def embed_in(self, size: int, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
+        """Features of prepared images, shape (n, d), in batches of a size."""
         with one_sentence(self._fails):
-            return super().embed(prepared)
+            return super().embed_in(size, prepared)
 
     def forward(self, x: Any) -> Any:
         """Pooled features."""
@@ -143,7 +151,7 @@ class HubImages(HubModel, ImageNetwork):
 
 
 @dataclass(frozen=True)
-class HubTexts(HubModel):
+class HubTexts(HubModel, BatchedNetwork):
     """A sentence encoder or any other text model of the Hugging Face hub.
 
     A text is padded to 16, 32, 64 … tokens, so that its features do not depend on the other texts
@@ -153,6 +161,7 @@ class HubTexts(HubModel):
         model: Id on the hub, or a folder.
         device: Device of the network; "auto" is a GPU if there is one.
         dtype: Precision of products inside the network.
+        batch_size: Number of samples that the network sees at once.
 
     Example:
         >>> from tradeoff.features.hub import HubTexts
@@ -168,7 +177,7 @@ class HubTexts(HubModel):
         """In words."""
         with one_sentence(self._fails):
             modules = ", ".join(type(module).__name__ for module in self._network)
-            return f"cut at {self._network.max_seq_length} tokens; {modules}{self.in_precision}"
+            return f"cut at {self._network.max_seq_length} tokens; {modules}{self.in_words}"
 
     def prepare(self, sample: Sample) -> str:
         """The text itself."""
@@ -176,12 +185,12 @@ class HubTexts(HubModel):
             raise UnreadableError("A text was expected.")
         return sample.content
 
-    def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
-        """One vector per text."""
+    def embed_in(self, size: int, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
+        """One vector per text, in batches of a size."""
         with one_sentence(self._fails):
-            return self._embed(prepared)
+            return self._embed(size, prepared)
 
-    def _embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
+    def _embed(self, batch_size: int, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
         network = self._network
         # The name of `preprocess` before sentence-transformers 5.4 was `tokenize`.
         preprocess = network.preprocess if hasattr(network, "preprocess") else network.tokenize
@@ -192,7 +201,7 @@ class HubTexts(HubModel):
         parts, order = [], list[int]()
         for size in np.unique(sizes).tolist():
             chosen = np.flatnonzero(sizes == size).tolist()
-            parts.append(in_batches(partial(self._run, tokens, size), chosen))
+            parts.append(in_batches(partial(self._run, tokens, size), chosen, batch_size))
             order += chosen
         return np.asarray(np.concatenate(parts)[np.argsort(order)])
 

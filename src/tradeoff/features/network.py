@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from tradeoff._extras import import_extra
-from tradeoff._validation import check_choice
+from tradeoff._validation import check_choice, check_count
 from tradeoff.exceptions import InvalidInputError, first_line
 
 if TYPE_CHECKING:
@@ -25,12 +25,22 @@ if TYPE_CHECKING:
     from tradeoff.data.base import Kind, Sample
     from tradeoff.features.images import Pixels
 
-__all__ = ["BATCH", "Dtype", "Network", "check_sha256", "hash_files", "in_batches"]
+__all__ = [
+    "BATCH",
+    "BatchedNetwork",
+    "Dtype",
+    "ImageNetwork",
+    "Network",
+    "check_rows",
+    "check_sha256",
+    "hash_files",
+    "in_batches",
+]
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 DTYPES = ("float32", "bfloat16", "float16")
 BATCH = 32
-"""Samples of every batch that a network sees; what is missing is filled up."""
+"""Samples of every batch that a network sees by default; what is missing is filled up."""
 
 
 def in_batches(
@@ -129,7 +139,37 @@ class Network:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageNetwork(Network):
+class BatchedNetwork(Network):
+    """A network that always sees as many samples at once.
+
+    Args:
+        batch_size: Number of samples that the network sees at once. It decides the last bits of
+            features, so any but the default is part of `preprocessing`.
+    """
+
+    batch_size: int = BATCH
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("batch_size", self.batch_size)
+
+    @property
+    def in_words(self) -> str:
+        """What the preprocessing says of precision and batches."""
+        batches = "" if self.batch_size == BATCH else f", in batches of {self.batch_size}"
+        return f"{self.in_precision}{batches}"
+
+    def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
+        """Features of prepared samples, shape (n, d)."""
+        return self.embed_in(self.batch_size, prepared)
+
+    def embed_in(self, size: int, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
+        """The same in batches of another size."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageNetwork(BatchedNetwork):
     """What embedders of images share: pixels in, rows of features out."""
 
     kind: ClassVar[Kind] = "image"
@@ -146,15 +186,15 @@ class ImageNetwork(Network):
     @property
     def preprocessing(self) -> str:
         """In words."""
-        return f"{self.pixels}{self.in_precision}"
+        return f"{self.pixels}{self.in_words}"
 
     def prepare(self, sample: Sample) -> npt.NDArray[np.uint8]:
         """Pixels of the size that the network sees."""
         return self.pixels.of(sample)
 
-    def embed(self, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
-        """Features of prepared images, shape (n, d)."""
-        return in_batches(self._embed, prepared)
+    def embed_in(self, size: int, prepared: Sequence[Any]) -> npt.NDArray[np.float32]:
+        """Features of prepared images, shape (n, d), in batches of a size."""
+        return in_batches(self._embed, prepared, size)
 
     def _embed(self, batch: Sequence[Any]) -> npt.NDArray[np.float32]:
         import torch

@@ -52,6 +52,7 @@ class EfficientNetLite0(ImageNetwork):
             where it is installed and the device is a CPU.
         device: Device of the network; "auto" is a GPU if there is one.
         dtype: Precision of products inside the network.
+        batch_size: Number of samples that the network sees at once.
 
     Example:
         >>> import numpy as np
@@ -170,6 +171,7 @@ class MiniLM(HubTexts):
     Args:
         device: Device of the network; "auto" is a GPU if there is one.
         dtype: Precision of products inside the network.
+        batch_size: Number of samples that the network sees at once.
 
     Example:
         >>> from tradeoff.data import Sample

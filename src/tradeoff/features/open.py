@@ -36,6 +36,7 @@ def open_encoder(
     device: str = "auto",
     dtype: Dtype = "float32",
     runtime: Runtime = "auto",
+    batch_size: int | None = None,
 ) -> Encoder:
     """The encoder of samples of a kind, by name, file, function or object.
 
@@ -55,6 +56,7 @@ def open_encoder(
         dtype: Floating-point type of matrix products inside a network.
         runtime: What runs a packaged network: "torch", or "onnx" for ONNX Runtime on a CPU; "auto"
             is ONNX Runtime if it is installed and the device is a CPU.
+        batch_size: Number of samples that a network sees at once; 32 if not given.
 
     Example:
         >>> from tradeoff.features import open_encoder
@@ -69,14 +71,14 @@ def open_encoder(
     if isinstance(encoder, (list, tuple, Mapping)):
         options: dict[str, Any] = {"trusted": trusted, "device": device, "dtype": dtype}
         options |= {"runtime": runtime} if runtime == "torch" else {}
-        return _open_views(encoder, kind, _own_options(size, runtime), options)
+        return _open_views(encoder, kind, _own_options(size, runtime, batch_size), options)
     found: Any = _find(DEFAULTS[kind] if encoder is None else encoder, kind, trusted)
     if found.kind != kind:
         raise InvalidInputError(
             f"`encoder` must embed {kind} samples. `{found.name}` embeds {found.kind} samples: "
             "choose another."
         )
-    own = _own_options(size, runtime)
+    own = _own_options(size, runtime, batch_size)
     for name in own:
         if not hasattr(found, name):
             raise InvalidInputError(f"`{found.name}` does not accept `{name}`: leave it out.")
@@ -84,8 +86,8 @@ def open_encoder(
         own["runtime"] = runtime
     if found is encoder and (own or (device, dtype) != ("auto", "float32")):
         raise InvalidInputError(
-            f"`{found.name}` is an object: set its own `size`, `device`, `dtype` and `runtime` "
-            "instead."
+            f"`{found.name}` is an object: set its own `size`, `device`, `dtype`, `runtime` and "
+            "`batch_size` instead."
         )
     if found is not encoder:
         options = dict(own)
@@ -95,10 +97,11 @@ def open_encoder(
     return cast("Encoder", found)
 
 
-def _own_options(size: int | None, runtime: Runtime) -> dict[str, Any]:
+def _own_options(size: int | None, runtime: Runtime, batch_size: int | None) -> dict[str, Any]:
     """Options that some encoder must accept; PyTorch runs whatever does not choose."""
-    own: dict[str, Any] = {} if size is None else {"size": size}
-    return own | ({"runtime": runtime} if runtime == "onnx" else {})
+    given = {"size": size, "runtime": runtime if runtime == "onnx" else None}
+    given |= {"batch_size": batch_size}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _open_views(
