@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import time
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import joblib
 import numpy as np
 from scipy.stats import binom
 
@@ -87,17 +88,52 @@ def estimate(fault: str, seed: int) -> CurveEstimate:
     return curve_of(drawn(pool(), rows), generated(fault, seed), seed)
 
 
+class Outcome(NamedTuple):
+    """What is found in one run.
+
+    Args:
+        found: Whether a difference is established.
+        seen: Views that see it.
+        overlap: Overlap by all views.
+        without: Overlap by the encoder alone.
+    """
+
+    found: bool
+    seen: frozenset[str]
+    overlap: float
+    without: float
+
+
+def outcome(fault: str, seed: int) -> Outcome:
+    """One run."""
+    one = estimate(fault, seed)
+    return Outcome(
+        one.losses().difference is not None,
+        frozenset(view.name for view in seen_views(one) if view.sees),
+        one.headline["curve.overlap"],
+        one.views[CONTENT].headline["curve.overlap"],
+    )
+
+
+def outcomes(fault: str, runs: int) -> list[Outcome]:
+    """All runs, on all cores; images are embedded before."""
+    pool(), pool("made" if fault == "dropped" else fault)
+    found: list[Outcome] = joblib.Parallel(n_jobs=-1)(
+        joblib.delayed(outcome)(fault, seed) for seed in range(runs)
+    )
+    return found
+
+
 def fault_found(fault: str, *, runs: int = RUNS) -> Row:
     """How often a fault is found, and which views see it."""
-    found = [estimate(fault, seed) for seed in range(runs)]
-    views = [{view.name: view for view in seen_views(one)} for one in found]
+    found = outcomes(fault, runs)
     row: Row = {
         "runs": runs,
-        "found": sum(one.losses().difference is not None for one in found),
-        "seen in pixels": sum(one[LOW_LEVEL].sees for one in views),
-        "found without pixels": sum(one[CONTENT].sees for one in views),
-        "overlap": float(np.mean([one.headline["curve.overlap"] for one in found])),
-        "overlap without pixels": float(np.mean([one[CONTENT].overlap for one in views])),
+        "found": sum(one.found for one in found),
+        "seen in pixels": sum(LOW_LEVEL in one.seen for one in found),
+        "found without pixels": sum(CONTENT in one.seen for one in found),
+        "overlap": float(np.mean([one.overlap for one in found])),
+        "overlap without pixels": float(np.mean([one.without for one in found])),
     }
     missed = runs - min(row["found"], row["seen in pixels"])
     return row | {"ratio": missed / float(binom.ppf(1 - _REJECTED, runs, 1 - _RIGHT)), "bar": 1.0}
@@ -105,13 +141,7 @@ def fault_found(fault: str, *, runs: int = RUNS) -> Row:
 
 def content_lost(fault: str, truth: float, *, runs: int = RUNS) -> Row:
     """Errors of the overlap with and without `pixels`, against two standard errors of the mean."""
-    found = [estimate(fault, seed) for seed in range(runs)]
-    values = np.array(
-        [
-            [one.views[CONTENT].headline["curve.overlap"], one.headline["curve.overlap"]]
-            for one in found
-        ]
-    )
+    values = np.array([[one.without, one.overlap] for one in outcomes(fault, runs)])
     errors = np.abs(values - truth)
     worse = errors[:, 1] - errors[:, 0]
     noise = 2.0 * float(worse.std(ddof=1)) / runs**0.5
@@ -127,13 +157,17 @@ def content_lost(fault: str, truth: float, *, runs: int = RUNS) -> Row:
     }
 
 
+def alarm(seed: int) -> bool:
+    """Whether a difference is established between two equal sets."""
+    order = np.random.default_rng(5_000 + seed).permutation(image_faults.REAL)
+    sides = [drawn(pool(), part) for part in (order[:EQUAL_SIZE], order[-EQUAL_SIZE:])]
+    return curve_of(*sides, seed).losses().difference is not None
+
+
 def false_alarms(*, runs: int = EQUAL) -> Row:
     """Differences that are established between equal sets."""
-    alarms = 0
-    for seed in range(runs):
-        order = np.random.default_rng(5_000 + seed).permutation(image_faults.REAL)
-        sides = [drawn(pool(), part) for part in (order[:EQUAL_SIZE], order[-EQUAL_SIZE:])]
-        alarms += curve_of(*sides, seed).losses().difference is not None
+    pool()
+    alarms = sum(joblib.Parallel(n_jobs=-1)(joblib.delayed(alarm)(seed) for seed in range(runs)))
     allowed = int(binom.ppf(1.0 - _REJECTED, runs, 0.05))
     return {"runs": runs, "alarms": alarms, "ratio": alarms / allowed, "bar": 1.0}
 

@@ -24,7 +24,6 @@ from scipy.stats import binom
 from benchmarks import datasets, textgenrnn
 from benchmarks.harness import Row, run
 from benchmarks.textgenrnn import Knob
-from tests.known.curves import curve_in_one_process
 from tradeoff import HeldOutLogRatios
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.curves.views import seen_views
@@ -35,7 +34,9 @@ from tradeoff.samples import Pair
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tradeoff import PRCurve
+    from tradeoff import CurveEstimate, PRCurve
+
+    Features = dict[str, np.ndarray]
 
 SEEDS, SIZE, LARGER = 5, 600, 2000
 SETTINGS = {
@@ -103,23 +104,22 @@ def figures(curve: PRCurve) -> np.ndarray:
     return np.array([curve.precision(1.0), curve.f_score(1.0)])
 
 
-def measured(name: str, seed: int, size: int) -> dict[str, np.ndarray]:
-    """Figures of the truth, of each view alone, and of all of them."""
-    knob, number = SETTINGS[name], list(SETTINGS).index(name)
-    real = texts(Knob(), 1000 + seed, size)
-    generated = texts(knob, 2000 + 100 * number + seed, size)
+def true_figures(name: str, real: Texts, generated: Texts) -> np.ndarray:
+    """Figures of the true curve."""
+    number = list(SETTINGS).index(name)
     true = HeldOutLogRatios(
         real=textgenrnn.log_ratio(real.drawn, 0, 1 + number),
         generated=textgenrnn.log_ratio(generated.drawn, 1, 0),
     )
-    found = {"truth": figures(true.curve())}
-    for view, x in real.views.items():
-        both = {"real": x, "generated": generated.views[view]}
-        found[view] = figures(curve_in_one_process(both, seed=seed).curve)
-    return found | {"together": figures(_together(real.views, generated.views, seed).curve)}
+    return figures(true.curve())
 
 
-def _together(real: dict[str, np.ndarray], generated: dict[str, np.ndarray], seed: int) -> Any:
+def estimated_figures(real: Features, generated: Features, seed: int) -> np.ndarray:
+    """Figures of the estimated curve of one view or of several."""
+    return figures(_together(real, generated, seed).curve)
+
+
+def _together(real: Features, generated: Features, seed: int) -> CurveEstimate:
     sides = (np.concatenate(list(side.values()), axis=1) for side in (real, generated))
     widths = {view: x.shape[1] for view, x in real.items()}
     pair = Pair.of(**dict(zip(("real", "generated"), sides, strict=True)), views=widths)
@@ -128,11 +128,23 @@ def _together(real: dict[str, np.ndarray], generated: dict[str, np.ndarray], see
 
 def language_model(name: str, *, size: int = SIZE, seeds: int = SEEDS) -> Row:
     """Means over seeds, and how far all views together lie above what is allowed."""
-    for seed in range(seeds):  # drawn and embedded before, on all cores
-        texts(Knob(), 1000 + seed, size)
-        texts(SETTINGS[name], 2000 + 100 * list(SETTINGS).index(name) + seed, size)
-    found = [measured(name, seed, size) for seed in range(seeds)]
-    means = {key: np.mean([one[key] for one in found], axis=0) for key in found[0]}
+    number = list(SETTINGS).index(name)
+    drawn = [
+        (texts(Knob(), 1000 + seed, size), texts(SETTINGS[name], 2000 + 100 * number + seed, size))
+        for seed in range(seeds)
+    ]
+    views = list(drawn[0][0].views)
+    shown = {view: [view] for view in views} | {"together": views}
+    tasks = [
+        joblib.delayed(estimated_figures)(
+            *({view: side.views[view] for view in chosen} for side in sides), seed
+        )
+        for chosen in shown.values()
+        for seed, sides in enumerate(drawn)
+    ]
+    found = np.reshape(joblib.Parallel(n_jobs=-1)(tasks), (len(shown), seeds, -1))
+    means = {"truth": np.mean([true_figures(name, *sides) for sides in drawn], axis=0)}
+    means |= dict(zip(shown, found.mean(1), strict=True))
     row: Row = {"runs": seeds}
     for i, score in enumerate(("overlap", "F-score")):
         row |= {f"{key}, {score}": float(value[i]) for key, value in means.items()}
@@ -182,14 +194,11 @@ def named(kind: str, *, runs: int = PLANTED) -> Row:
     return row | {"called blind": wrong, "ratio": (runs - right) / max(allowed, 1), "bar": 1.0}
 
 
-def equal(views: int, seed: int) -> bool:
+def equal(pool: Features, seed: int) -> bool:
     """Whether a difference is established between two equal sets of texts."""
-    pool = [texts(Knob(), 1000 + i, SIZE).views for i in range(SEEDS)]
-    all_views = {name: np.concatenate([one[name] for one in pool]) for name in pool[0]}
     order = np.random.default_rng(seed).permutation(SEEDS * SIZE)
-    chosen = dict(list(all_views.items())[:views])
     sides = [
-        {name: x[order[start : start + EQUAL_SIZE]] for name, x in chosen.items()}
+        {name: x[order[start : start + EQUAL_SIZE]] for name, x in pool.items()}
         for start in (0, EQUAL_SIZE)
     ]
     return _together(*sides, seed=seed).losses().difference is not None
@@ -197,9 +206,14 @@ def equal(views: int, seed: int) -> bool:
 
 def false_alarms(views: int, *, runs: int = EQUAL) -> Row:
     """Differences that are established between equal sets."""
-    for seed in range(SEEDS):
-        texts(Knob(), 1000 + seed, SIZE)
-    alarms = sum(equal(views, 5_000 + seed) for seed in range(runs))
+    drawn = [texts(Knob(), 1000 + seed, SIZE).views for seed in range(SEEDS)]
+    names = list(drawn[0])[:views]
+    pool = {name: np.concatenate([one[name] for one in drawn]) for name in names}
+    alarms = sum(
+        joblib.Parallel(n_jobs=-1)(
+            joblib.delayed(equal)(pool, 5_000 + seed) for seed in range(runs)
+        )
+    )
     allowed = int(binom.ppf(1.0 - _REJECTED, runs, 0.05))
     return {"runs": runs, "alarms": alarms, "ratio": alarms / allowed, "bar": 1.0}
 
