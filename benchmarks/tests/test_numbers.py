@@ -43,9 +43,6 @@ EVERYWHERE = {
 
 HERE = {
     "scale.md": {
-        "4.9": "a row of the record of remote, which is not complete",
-        "4.5": "a row of the record of remote, which is not complete",
-        "0.92": "a row of the record of remote, which is not complete",
         "1.1": "111 over 100",
         "3.1": "a billion times 3,072 bytes",
         "0.023": "an assumed price",
