@@ -51,6 +51,7 @@ _ABOVE_BEST, _ABOVE_MEANING = 0.03, 0.01
 _AT_MOST = {("T = 0.7", SIZE): np.array([0.50, np.inf])}  # overlap, F-score
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _REJECTED = 0.01
+_DRAWN: dict[tuple[Knob, int, int], Texts] = {}
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,14 @@ class Texts:
     views: dict[str, np.ndarray]
 
 
-@cache
+def all_texts(wanted: Sequence[tuple[Knob, int, int]]) -> list[Texts]:
+    """Texts of several settings, seeds and sizes, drawn on all cores and kept."""
+    missing = [one for one in wanted if one not in _DRAWN]
+    drawn = joblib.Parallel(n_jobs=-1)(joblib.delayed(texts)(*one) for one in missing)
+    _DRAWN.update(zip(missing, drawn, strict=True))
+    return [_DRAWN[one] for one in wanted]
+
+
 def texts(knob: Knob, seed: int, size: int) -> Texts:
     """Texts at a setting; at temperature 1 their probability at every other one is known."""
     real = Knob()
@@ -129,10 +137,10 @@ def _together(real: Features, generated: Features, seed: int) -> CurveEstimate:
 def language_model(name: str, *, size: int = SIZE, seeds: int = SEEDS) -> Row:
     """Means over seeds, and how far all views together lie above what is allowed."""
     number = list(SETTINGS).index(name)
-    drawn = [
-        (texts(Knob(), 1000 + seed, size), texts(SETTINGS[name], 2000 + 100 * number + seed, size))
-        for seed in range(seeds)
-    ]
+    wanted = [(Knob(), 1000 + seed, size) for seed in range(seeds)]
+    wanted += [(SETTINGS[name], 2000 + 100 * number + seed, size) for seed in range(seeds)]
+    found = all_texts(wanted)
+    drawn = list(zip(found[:seeds], found[seeds:], strict=True))
     views = list(drawn[0][0].views)
     shown = {view: [view] for view in views} | {"together": views}
     tasks = [
@@ -142,9 +150,9 @@ def language_model(name: str, *, size: int = SIZE, seeds: int = SEEDS) -> Row:
         for chosen in shown.values()
         for seed, sides in enumerate(drawn)
     ]
-    found = np.reshape(joblib.Parallel(n_jobs=-1)(tasks), (len(shown), seeds, -1))
+    estimates = np.reshape(joblib.Parallel(n_jobs=-1)(tasks), (len(shown), seeds, -1))
     means = {"truth": np.mean([true_figures(name, *sides) for sides in drawn], axis=0)}
-    means |= dict(zip(shown, found.mean(1), strict=True))
+    means |= dict(zip(shown, estimates.mean(1), strict=True))
     row: Row = {"runs": seeds}
     for i, score in enumerate(("overlap", "F-score")):
         row |= {f"{key}, {score}": float(value[i]) for key, value in means.items()}
@@ -196,7 +204,7 @@ def named(kind: str, *, runs: int = PLANTED) -> Row:
 
 def equal(pool: Features, seed: int) -> bool:
     """Whether a difference is established between two equal sets of texts."""
-    order = np.random.default_rng(seed).permutation(SEEDS * SIZE)
+    order = np.random.default_rng(seed).permutation(len(pool[_MEANING]))
     sides = [
         {name: x[order[start : start + EQUAL_SIZE]] for name, x in pool.items()}
         for start in (0, EQUAL_SIZE)
@@ -206,7 +214,8 @@ def equal(pool: Features, seed: int) -> bool:
 
 def false_alarms(views: int, *, runs: int = EQUAL) -> Row:
     """Differences that are established between equal sets."""
-    drawn = [texts(Knob(), 1000 + seed, SIZE).views for seed in range(SEEDS)]
+    kept = all_texts([(Knob(), 1000 + seed, SIZE) for seed in range(SEEDS)])
+    drawn = [one.views for one in kept]
     names = list(drawn[0])[:views]
     pool = {name: np.concatenate([one[name] for one in drawn]) for name in names}
     alarms = sum(
