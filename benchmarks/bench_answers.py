@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import joblib
 import numpy as np
 
-from benchmarks import bench_views, datasets
+from benchmarks import datasets, text_views
 from benchmarks.datasets import Labeled, Parts
 from benchmarks.harness import Row, run
 from benchmarks.questions import EACH, LONGEST, QUESTIONS, TEMPERATURES, Answered, answered
@@ -52,7 +52,7 @@ def views(temperature: float) -> Views:
     """Features of the answers by view, kept in a file."""
 
     def embed() -> Parts:
-        by_name = bench_views.embedded(drawn()[temperature].texts)
+        by_name = text_views.embedded(drawn()[temperature].texts)
         rows = np.concatenate([by_name[MEANING], by_name[SURFACE]], axis=1)
         nothing = Labeled(np.empty((0, 1)), np.empty(0))
         return Parts(Labeled(rows, np.full(len(rows), by_name[MEANING].shape[1])), nothing)
@@ -63,19 +63,19 @@ def views(temperature: float) -> Views:
     return {
         MEANING: x[:, : widths[0]].astype(float),
         SURFACE: x[:, widths[0] :].astype(float),
-        SURPRISAL: bench_views.surprisal(at_one, lengths),
+        SURPRISAL: text_views.surprisal(at_one, lengths),
     }
 
 
 def embedded(found: Answered) -> Views:
     """Meaning and surface of answers."""
-    return bench_views.embedded(found.texts)
+    return text_views.embedded(found.texts)
 
 
 @cache
 def asked(questions: tuple[str, ...] = QUESTIONS) -> np.ndarray:
     """Features of the questions."""
-    return np.asarray(bench_views.embedded(questions)[MEANING], float)
+    return np.asarray(text_views.embedded(questions)[MEANING], float)
 
 
 def compared(sides: Sequence[tuple[Views, np.ndarray]], seen: Sequence[str]) -> PromptReport:

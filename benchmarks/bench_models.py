@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks import bench_views, datasets, generators, textgenrnn
+from benchmarks import datasets, generators, text_views, textgenrnn
 from benchmarks.datasets import Labeled, Parts
 from benchmarks.harness import Row, run
 from benchmarks.textgenrnn import Knob
@@ -111,7 +111,7 @@ def titles() -> Row:
         for knob, other, seed in ((Knob(), TITLES, 1000), (TITLES, Knob(), 2100))
     ]
     sides = [
-        bench_views.embedded(one.texts)
+        text_views.embedded(one.texts)
         | {_SURPRISAL: read_by_smollm2(f"titles-{i}-{SIZE}", tuple(one.texts))}
         for i, one in enumerate(drawn)
     ]
@@ -129,7 +129,7 @@ def answered() -> Row:
     ]
     names = [f"answers-{i}-{ANSWERS}" for i in range(2)]
     sides = [
-        bench_views.embedded(one.texts) | {_SURPRISAL: read_by_smollm2(name, tuple(one.texts))}
+        text_views.embedded(one.texts) | {_SURPRISAL: read_by_smollm2(name, tuple(one.texts))}
         for name, one in zip(names, drawn, strict=True)
     ]
     truth = true_curve(
@@ -150,9 +150,9 @@ def faces(scale: float) -> Row:
 
 def every_metric(name: str) -> Row:
     """All metrics of one pair, and their errors."""
-    knob, number = bench_views.SETTINGS[name], list(bench_views.SETTINGS).index(name)
-    real = bench_views.texts(Knob(), 1000, SIZE)
-    generated = bench_views.texts(knob, 2000 + 100 * number, SIZE)
+    knob, number = text_views.SETTINGS[name], list(text_views.SETTINGS).index(name)
+    real = text_views.texts(Knob(), 1000, SIZE)
+    generated = text_views.texts(knob, 2000 + 100 * number, SIZE)
     keys = resolve_keys([name for name in FAMILIES if name != "training"])
     request = Request(keys=keys, diagnose=False)
     found = measure(pair_of(real.views, generated.views), request)
@@ -181,7 +181,7 @@ CASES: dict[str, Callable[[], Row]] = {
     f"answers, T = {ANSWERED.temperature}, N = {ANSWERS}": answered,
     **{
         f"all metrics, {name}, N = {SIZE}": partial(every_metric, name)
-        for name in bench_views.SETTINGS
+        for name in text_views.SETTINGS
     },
 }
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import time
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import joblib
@@ -22,7 +22,7 @@ from scipy.stats import binom
 
 from benchmarks import datasets, image_faults
 from benchmarks.harness import Row, run
-from benchmarks.image_faults import CONTENT, FAULTS, FOREIGN, LOW_LEVEL
+from benchmarks.image_faults import CONTENT, FAULTS, FOREIGN, LOW_LEVEL, pool
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.curves.views import seen_views
 from tradeoff.data import Sample
@@ -44,7 +44,6 @@ _DROPPED, _FOREIGN = 2, 0.3
 _SLOWER, _OF_EMBEDDING = 1.25, 0.10
 _IMAGES, _TEXTS = 256, 1024
 
-pool = cache(image_faults.pool)
 Features = dict[str, np.ndarray]
 
 

@@ -13,98 +13,34 @@ should not, and count false alarms of equal sets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import joblib
 import numpy as np
 from scipy.stats import binom
 
-from benchmarks import datasets, textgenrnn
+from benchmarks import textgenrnn
 from benchmarks.harness import Row, run
+from benchmarks.text_views import MEANING, SETTINGS, SURFACE, all_texts, embedded, sources
 from benchmarks.textgenrnn import Knob
 from tradeoff import HeldOutLogRatios
 from tradeoff.curves.estimate import estimate_curve
 from tradeoff.curves.views import seen_views
-from tradeoff.data import Sample
-from tradeoff.features import open_encoder
 from tradeoff.samples import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from benchmarks.text_views import Features, Texts
     from tradeoff import CurveEstimate, PRCurve
 
-    Features = dict[str, np.ndarray]
-
 SEEDS, SIZE, LARGER = 5, 600, 2000
-SETTINGS = {
-    "T = 0.85": Knob(0.85),
-    "T = 0.7": Knob(0.7),
-    "10 most probable": Knob(most=10),
-}
 PLANTED, PLANTED_SIZE = 20, 500
 EQUAL, EQUAL_SIZE = 200, 200
-_MEANING, _SURFACE = "all-minilm-l6-v2", "surface"
 _ABOVE_BEST, _ABOVE_MEANING = 0.03, 0.01
 _AT_MOST = {("T = 0.7", SIZE): np.array([0.50, np.inf])}  # overlap, F-score
-_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _REJECTED = 0.01
-_DRAWN: dict[tuple[Knob, int, int], Texts] = {}
-
-
-@dataclass(frozen=True)
-class Texts:
-    """Drawn texts as the views see them.
-
-    Args:
-        drawn: The texts with their probabilities.
-        views: Features by view.
-    """
-
-    drawn: textgenrnn.Drawn
-    views: dict[str, np.ndarray]
-
-
-def all_texts(wanted: Sequence[tuple[Knob, int, int]]) -> list[Texts]:
-    """Texts of several settings, seeds and sizes, drawn on all cores and kept."""
-    missing = [one for one in wanted if one not in _DRAWN]
-    drawn = joblib.Parallel(n_jobs=-1)(joblib.delayed(texts)(*one) for one in missing)
-    _DRAWN.update(zip(missing, drawn, strict=True))
-    return [_DRAWN[one] for one in wanted]
-
-
-def texts(knob: Knob, seed: int, size: int) -> Texts:
-    """Texts at a setting; at temperature 1 their probability at every other one is known."""
-    real = Knob()
-    others = tuple(SETTINGS.values()) if knob == real else (real,)
-    drawn = textgenrnn.draw(size, knob, others, seed)
-    at_one = drawn.log_probabilities[0 if knob == real else 1]
-    return Texts(drawn, embedded(drawn.texts) | {"surprisal": surprisal(at_one, drawn.lengths)})
-
-
-def surprisal(log_probabilities: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Mean, spread and quantiles of the log-probabilities of characters, and their number."""
-    rows = [row[:length] for row, length in zip(log_probabilities, lengths, strict=True)]
-    found = [[row.mean(), row.std(), *np.quantile(row, _QUANTILES), len(row)] for row in rows]
-    return np.asarray(found)
-
-
-def embedded(lines: Sequence[str]) -> dict[str, np.ndarray]:
-    """Features of texts by the sentence encoder and of their surface."""
-    found = {}
-    for name in (_MEANING, _SURFACE):
-        encoder = _encoder(name)
-        prepared = [encoder.prepare(Sample(str(i), text)) for i, text in enumerate(lines)]
-        parts = [encoder.embed(prepared[i : i + 512]) for i in range(0, len(prepared), 512)]
-        found[name] = np.concatenate(parts).astype(float)
-    return found
-
-
-@cache
-def _encoder(name: str) -> Any:
-    return open_encoder(name, kind="text")
 
 
 def figures(curve: PRCurve) -> np.ndarray:
@@ -157,34 +93,29 @@ def language_model(name: str, *, size: int = SIZE, seeds: int = SEEDS) -> Row:
     for i, score in enumerate(("overlap", "F-score")):
         row |= {f"{key}, {score}": float(value[i]) for key, value in means.items()}
     single = [value for key, value in means.items() if key not in ("truth", "together")]
-    allowed = np.minimum(np.min(single, 0) + _ABOVE_BEST, means[_MEANING] + _ABOVE_MEANING)
+    allowed = np.minimum(np.min(single, 0) + _ABOVE_BEST, means[MEANING] + _ABOVE_MEANING)
     allowed = np.minimum(allowed, _AT_MOST.get((name, size), np.inf))
     return row | {"ratio": float((means["together"] / allowed).max()), "bar": 1.0}
-
-
-@cache
-def _sources() -> list[tuple[str, list[str]]]:
-    return datasets.text_lines()
 
 
 def planted(kind: str, seed: int) -> tuple[bool, bool, bool]:
     """Whether the right view sees a fault, whether the other does, and the right one is blind."""
     rng = np.random.default_rng(seed)
-    sources = [rows for _, rows in _sources()]
-    changed = int(rng.integers(len(sources)))
+    pool = sources()
+    changed = int(rng.integers(len(pool)))
 
     def drawn(of: Sequence[int]) -> list[str]:
         which = rng.choice(of, PLANTED_SIZE)
-        return [sources[i][rng.integers(len(sources[i]))] for i in which]
+        return [pool[i][rng.integers(len(pool[i]))] for i in which]
 
-    real = drawn(range(len(sources)))
+    real = drawn(range(len(pool)))
     if kind == "topic":
-        made = drawn([i for i in range(len(sources)) if i != changed])
+        made = drawn([i for i in range(len(pool)) if i != changed])
     else:
-        made = [plain(text) for text in drawn(range(len(sources)))]
+        made = [plain(text) for text in drawn(range(len(pool)))]
     views = [embedded(side) for side in (real, made)]
     found = {one.name: one for one in seen_views(_together(*views, seed=seed))}
-    right, other = (_MEANING, _SURFACE) if kind == "topic" else (_SURFACE, _MEANING)
+    right, other = (MEANING, SURFACE) if kind == "topic" else (SURFACE, MEANING)
     return found[right].sees, found[other].sees, found[right].is_blind
 
 
@@ -204,7 +135,7 @@ def named(kind: str, *, runs: int = PLANTED) -> Row:
 
 def equal(pool: Features, seed: int) -> bool:
     """Whether a difference is established between two equal sets of texts."""
-    order = np.random.default_rng(seed).permutation(len(pool[_MEANING]))
+    order = np.random.default_rng(seed).permutation(len(pool[MEANING]))
     sides = [
         {name: x[order[start : start + EQUAL_SIZE]] for name, x in pool.items()}
         for start in (0, EQUAL_SIZE)

@@ -7,6 +7,7 @@ EfficientNet-Lite0 and of `pixels`.
 from __future__ import annotations
 
 import io
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,6 +68,7 @@ FAULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+@cache
 def pool(fault: str = "") -> dict[str, Labeled]:
     """Features by view of real images, of other images with a fault, or of foreign ones.
 
