@@ -125,12 +125,19 @@ def faces(count: int, scale: float, seed: int) -> np.ndarray:
     """Faces of latents whose standard deviation is `scale`, bytes of shape (n, 64, 64, 3)."""
     import torch
 
-    generator = torch.Generator().manual_seed(seed)
-    latents = scale * torch.randn((count, LATENTS, 1, 1), generator=generator)
+    latents = face_latents(count, scale, seed)[:, :, None, None]
     with torch.inference_mode():
         parts = [_face_network()(part) for part in latents.split(_AT_ONCE)]
     pixels = (torch.cat(parts).permute(0, 2, 3, 1).numpy() + 1.0) * 127.5
     return np.asarray(pixels.round().clip(0, 255), np.uint8)
+
+
+def face_latents(count: int, scale: float, seed: int) -> torch.Tensor:
+    """Latents of the faces that `faces` draws, shape (n, 100)."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    return scale * torch.randn((count, LATENTS, 1, 1), generator=generator)[:, :, 0, 0]
 
 
 def face_overlap(scale: float) -> float:
