@@ -156,17 +156,31 @@ def content_lost(fault: str, truth: float, *, runs: int = RUNS) -> Row:
     }
 
 
-def alarm(seed: int) -> bool:
-    """Whether a difference is established between two equal sets."""
+def alarm(views: int, seed: int) -> bool:
+    """Whether a difference is established between two equal sets; of three views, two are halves.
+
+    Args:
+        views: Number of views, 2 or 3.
+        seed: Seed of the sets.
+    """
     order = np.random.default_rng(5_000 + seed).permutation(image_faults.REAL)
     sides = [drawn(pool(), part) for part in (order[:EQUAL_SIZE], order[-EQUAL_SIZE:])]
+    if views == 3:
+        sides = [
+            dict(zip(("first", "second"), _halves(x.pop(CONTENT)), strict=True)) | x for x in sides
+        ]
     return curve_of(*sides, seed).losses().difference is not None
 
 
-def false_alarms(*, runs: int = EQUAL) -> Row:
+def _halves(x: np.ndarray) -> list[np.ndarray]:
+    return np.array_split(x, 2, axis=1)
+
+
+def false_alarms(views: int, *, runs: int = EQUAL) -> Row:
     """Differences that are established between equal sets."""
     pool()
-    alarms = sum(joblib.Parallel(n_jobs=-1)(joblib.delayed(alarm)(seed) for seed in range(runs)))
+    tasks = (joblib.delayed(alarm)(views, seed) for seed in range(runs))
+    alarms = sum(joblib.Parallel(n_jobs=-1)(tasks))
     allowed = int(binom.ppf(1.0 - _REJECTED, runs, 0.05))
     return {"runs": runs, "alarms": alarms, "ratio": alarms / allowed, "bar": 1.0}
 
@@ -222,7 +236,10 @@ CASES |= {f"{fault}, N = {SIZE:,}": partial(fault_found, fault) for fault in FAU
 CASES |= {
     f"classes 8 and 9 dropped, N = {SIZE:,}": partial(content_lost, "dropped", 1 - _DROPPED / 10),
     f"{_FOREIGN:.0%} foreign images, N = {SIZE:,}": partial(content_lost, FOREIGN, 1 - _FOREIGN),
-    f"equal images, N = {EQUAL_SIZE}": false_alarms,
+    **{
+        f"equal images, {views} views, N = {EQUAL_SIZE}": partial(false_alarms, views)
+        for views in (2, 3)
+    },
     f"time of a default measurement, N = {SIZE:,}": default_measurement,
 }
 
