@@ -42,6 +42,7 @@ EVERYWHERE = {
 """Constants of the library, with what they are."""
 
 HERE = {
+    "encoders.md": {"0.7": "a temperature"},
     "scale.md": {
         "1.1": "111 over 100",
         "3.1": "a billion times 3,072 bytes",
