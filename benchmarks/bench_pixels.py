@@ -5,8 +5,8 @@ of 20 runs as an exact test at level 0.01 asks for if 95% are right. Errors of c
 classes and foreign images, must not have a larger error than without `pixels` beyond the noise of
 seeds. Equal sets must be told apart in 5% of the runs at most.
 
-Other rows are CPU time: of the low-level views over that of an encoder, the smallest there is, and
-of a default measurement over that without `pixels`. The bar is about PyTorch, as other encoders run.
+Other rows are CPU time: of the low-level views over that of the smallest encoder, with a bar for
+PyTorch, in which other encoders run, and of a default measurement over that without `pixels`.
 """
 
 from __future__ import annotations
