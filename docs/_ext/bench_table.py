@@ -21,11 +21,15 @@ class BenchTable(SphinxDirective):
     """Renders `benchmarks/results/NAME.json`, or those of its rows whose case matches `rows`.
 
     With `brief`, the table alone: no title, no provenance, and the matched part of the cases left
-    out.
+    out. With `turned`, a column for each case and a row for each figure, where there are many.
     """
 
     required_arguments = 1
-    option_spec: ClassVar = {"rows": directives.unchanged_required, "brief": directives.flag}
+    option_spec: ClassVar = {
+        "rows": directives.unchanged_required,
+        "brief": directives.flag,
+        "turned": directives.flag,
+    }
 
     def run(self) -> list[nodes.Node]:
         path = RESULTS / f"{self.arguments[0]}.json"
@@ -44,6 +48,8 @@ class BenchTable(SphinxDirective):
             mark = f" {MARK}" if row["case"] in stale else ""
             shown = wanted.sub("", row["case"]).strip() if "brief" in self.options else row["case"]
             row["case"] = shown + mark
+        if "turned" in self.options:
+            record["rows"] = turned(record["rows"])
         table = render(record) + (f"\n\n{MARK} {MEANING}\n" if stale else "")
         if "brief" in self.options:
             return self.parse_text_to_nodes(table)
@@ -56,6 +62,14 @@ class BenchTable(SphinxDirective):
             f"Repeat it with `make bench-{record['name']}`.\n"
         )
         return self.parse_text_to_nodes(text)
+
+
+def turned(rows):
+    """A row for each figure, with its value in each case."""
+    figures = dict.fromkeys(key for row in rows for key in row if key not in ("case", "code"))
+    return [
+        {"figure": figure} | {row["case"]: row.get(figure) for row in rows} for figure in figures
+    ]
 
 
 def setup(app):
