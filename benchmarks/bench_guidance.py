@@ -140,7 +140,8 @@ def mean_row(rows: dict[str, Row], data: str, setting: str) -> Row:
 def change(rows: dict[str, Row], data: str, before: str, after: str, key: str, sign: int) -> Row:
     """The change of a figure, and a one-sided paired t-test that it has the reported sign."""
     found = values(rows, data, after, key) - values(rows, data, before, key)
-    p_value = float(ttest_1samp(sign * found, 0.0, alternative="greater").pvalue)
+    test = ttest_1samp(sign * found, 0.0, alternative="greater")
+    p_value = float(test.pvalue) if found.any() else 1.0  # no change in any seed is no evidence
     return {
         "change": float(found.mean()),
         "± change": float(half_width(found)),
