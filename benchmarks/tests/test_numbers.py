@@ -105,6 +105,7 @@ HERE = {
         "0.1": "the example above it",
     },
     "filter.md": {
+        "0.9": "a scale of latents that was set",
         "92.5": "figures of the paper",
         "89.9": "figures of the paper",
         "90.0": "figures of the paper",
